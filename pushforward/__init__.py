@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 jax.config.update("jax_enable_x64", True)  # float64 unless asked otherwise, by name
 
 if TYPE_CHECKING:
+    from pushforward._references import cite as cite
+    from pushforward._seeds import key_for as key_for
     from pushforward.fields import Attention as Attention
     from pushforward.fields import CausalAttention as CausalAttention
     from pushforward.fields import DepthScaledNorm as DepthScaledNorm
@@ -83,6 +85,8 @@ _HOMES = {
         "Trajectory flow"
     ),
     "io": "load",
+    "_references": "cite",
+    "_seeds": "key_for",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -12,3 +12,7 @@ from pushforward.studies._claims import at_least as at_least
 from pushforward.studies._claims import at_most as at_most
 from pushforward.studies._claims import open_claim as open_claim
 from pushforward.studies._claims import within as within
+from pushforward.studies._runner import draw as draw
+from pushforward.studies._runner import names as names
+from pushforward.studies._runner import parameters as parameters
+from pushforward.studies._runner import verify as verify
