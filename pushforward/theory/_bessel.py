@@ -8,6 +8,19 @@ from scipy.special import gammaln, ive
 _LARGE = 1e6
 
 
+def scaled(nu: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """e^{-|x|} I_nu(x) for nu >= 0, also where scipy gives up on large arguments."""
+    nu, x = np.broadcast_arrays(nu, x)
+    values = np.asarray(ive(nu, x)).copy()
+    lost = ~np.isfinite(values)
+    if lost.any():
+        order, size = nu[lost], np.abs(x[lost])
+        power = order * np.log(size / (order + np.hypot(order, size)))
+        sign = np.where((x[lost] < 0) & (order % 2 == 1), -1.0, 1.0)
+        values[lost] = sign * np.exp(_debye(order, size) + power)
+    return values
+
+
 def log_normalized(nu: float, x: float) -> float:
     """log of Gamma(nu+1) (2/x)^nu e^{-|x|} I_nu(x), without e^{-|x|} 1 at x = 0."""
     x = abs(x)
@@ -51,7 +64,7 @@ def log_ratios(nu: float, x: float, k_max: int) -> np.ndarray:
     return np.cumsum(logs)
 
 
-def _debye(nu: float, x: float) -> float:
+def _debye(nu, x):
     """log of e^{-|x|} I_nu(x) ((nu + s)/x)^nu with s = hypot(nu, x) large."""
     s = np.hypot(nu, x)
     correction = (3 - 5 * (nu / s) ** 2) / (24 * s)

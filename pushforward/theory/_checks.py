@@ -24,7 +24,10 @@ def whole(name: str, value: int, least: int) -> int:
 
 
 def real(name: str, value: ArrayLike) -> np.ndarray:
-    """Finite real numbers, as a float64 array."""
+    """Real numbers of size at most 1e100, as a float64 array; below 1e-100 is zero.
+
+    The bounds leave room for squares and products, and no formula needs more.
+    """
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -36,7 +39,11 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
             f"`{name}` must be finite, got {first} ({bad.sum()} such values). "
             "Remove them; limits at infinity have functions of their own."
         )
-    return array
+    if np.any(np.abs(array) > 1e100):
+        raise InputError(
+            f"`{name}` must be at most 1e100 in size, got {np.abs(array).max():.3g}."
+        )
+    return np.where(np.abs(array) < 1e-100, 0.0, array)
 
 
 def scalar(name: str, value: ArrayLike) -> float:
@@ -92,7 +99,8 @@ def representable(name: str, value: np.ndarray, instead: str) -> Real:
     """The value itself, or an error when it overflowed float64."""
     if not np.isfinite(value).all():
         raise NumericalError(
-            f"{name} is beyond the largest float64. Use {instead}.", partial=value
+            f"{name} is not a float64 for these arguments. Use {instead}.",
+            partial=value,
         )
     return value[()]
 

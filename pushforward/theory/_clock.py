@@ -68,8 +68,8 @@ class Clock:
         """1 - gamma at times t >= 0; `end` when the time is not enough to end."""
         cuts = self.breaks()
         spent = np.concatenate([[0.0], np.cumsum(self.spent(cuts[:-1], cuts[1:]))])
-        with np.errstate(under="ignore"):
-            scaled = t * np.exp(-self.log_scale)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.where(t > 0, t * np.exp(-self.log_scale), 0.0)
         panel = np.clip(np.searchsorted(spent, scaled) - 1, 0, len(cuts) - 2)
         top = cuts[panel]
         remaining = scaled - spent[panel]

@@ -12,8 +12,15 @@ from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
 from pushforward.errors import InputError
-from pushforward.theory._checks import between, positive, real, scalar, square, whole
-from pushforward.theory.circle import attraction
+from pushforward.theory._checks import (
+    between,
+    positive,
+    real,
+    representable,
+    scalar,
+    square,
+    whole,
+)
 
 
 def consensus_rates(n: int) -> np.ndarray:
@@ -34,8 +41,11 @@ def first_token(t: float, x_0: ArrayLike, V: ArrayLike) -> np.ndarray:
         )
     # e^{tV} up to a factor: the shift keeps the exponential in range
     top = np.linalg.eigvals(t * V).real.max()
-    x = expm(t * V - top * np.eye(len(V))) @ x_0
-    return x / np.linalg.norm(x)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        x = expm(t * V - top * np.eye(len(V))) @ x_0
+        x = x / np.linalg.norm(x)
+    representable("e^{tV} x_0", x, "a shorter time or smaller V")
+    return x
 
 
 class FinalConfiguration(Enum):
@@ -91,14 +101,15 @@ def center_lifetime(beta: float, c: float, epsilon: float, index: int) -> float:
             f"`c` must be below pi sqrt(beta) = {np.pi * np.sqrt(beta):.6g}, got {c}: "
             "the circle has no two points that far apart."
         )
-    return float(epsilon * delta / (index * attraction(delta, beta)))
+    rest = epsilon * delta / (index * np.sin(delta))  # h without its exponential
+    return _exp(2 * beta * np.sin(delta / 2) ** 2 + np.log(rest))
 
 
 def center_lifetime_bound(beta: float, c: float, epsilon: float, index: int) -> float:
     """The simpler sufficient time epsilon exp(c^2/2 - c^4/(24 beta)) / s."""
     beta, c, epsilon = _center(beta, c, epsilon)
     index = whole("index", index, 1)
-    return float(epsilon * np.exp(c**2 / 2 - c**4 / (24 * beta)) / index)
+    return _exp(c**2 / 2 * (1 - c**2 / (12 * beta)) + np.log(epsilon / index))
 
 
 @dataclass(frozen=True)
@@ -122,9 +133,15 @@ def frozen_centers(beta: float, c: float, epsilon: float, n_free: int) -> Frozen
     n_free = whole("n_free", n_free, 1)
     reach = c - 1 - 2 * epsilon
     least_beta, least_c = reach**2 / 2, 5.5 + 2 * epsilon
-    most = epsilon / (c - 1) * float(np.exp(3 * reach**2 / 8))
+    most = _exp(3 * reach**2 / 8 + np.log(epsilon / (c - 1)))
     holds = epsilon < 0.1 and c >= least_c and beta >= least_beta and n_free <= most
     return FrozenCenters(least_beta, least_c, most, bool(holds))
+
+
+def _exp(logarithm: float) -> float:
+    with np.errstate(over="ignore"):
+        value = np.exp(np.asarray(logarithm))
+    return float(representable("the result", value, "a smaller c"))
 
 
 def _center(beta: float, c: float, epsilon: float) -> tuple[float, float, float]:

@@ -6,27 +6,38 @@ those of USA divided by e^beta. [geshkovski2023perspective], [karagodin2024causa
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ive
 
-from pushforward.theory._checks import Real, nonnegative, real, representable, whole
+from pushforward.theory._bessel import scaled
+from pushforward.theory._checks import (
+    Real,
+    nonnegative,
+    real,
+    representable,
+    scalar,
+    whole,
+)
 
 
 def fourier_coefficients(beta: float, k: ArrayLike) -> Real:
     """Fourier coefficients of e^{beta cos theta}, scaled: e^{-|beta|} I_k(beta)."""
-    return ive(np.abs(real("k", k)), real("beta", beta))[()]
+    return scaled(np.abs(real("k", k)), real("beta", beta))[()]
 
 
 def attraction(theta: ArrayLike, beta: ArrayLike) -> Real:
     """Pull of a token at angle theta: h = e^{beta (cos theta - 1)} sin theta."""
     theta, beta = real("theta", theta), real("beta", beta)
-    return (np.exp(-beta * _versine(theta)) * np.sin(theta))[()]
+    with np.errstate(over="ignore"):
+        pull = np.exp(-beta * _versine(theta)) * np.sin(theta)
+    return representable("the pull", pull, "a beta that is not so negative")
 
 
 def attraction_slope(theta: ArrayLike, beta: ArrayLike) -> Real:
     """g = h' = e^{beta (cos theta - 1)} (cos theta - beta sin^2 theta)."""
     theta, beta = real("theta", theta), real("beta", beta)
     shape = np.cos(theta) - beta * np.sin(theta) ** 2
-    return (np.exp(-beta * _versine(theta)) * shape)[()]
+    with np.errstate(over="ignore"):
+        slope = np.exp(-beta * _versine(theta)) * shape
+    return representable("the slope", slope, "a beta that is not so negative")
 
 
 def peak_angle(beta: ArrayLike, d: int = 2) -> Real:
@@ -64,14 +75,16 @@ def scaled_equispaced_energy(beta: ArrayLike, n: int) -> Real:
     e^{-beta} sum over k in nZ of I_k(beta).
     """
     beta, angles = real("beta", beta), _roots(n)
-    return np.exp(-beta[..., None] * _versine(angles)).mean(-1)[()]
+    with np.errstate(over="ignore"):
+        energy = np.exp(-beta[..., None] * _versine(angles)).mean(-1)
+    return representable("the energy", energy, "a beta that is not so negative")
 
 
 def equispaced_energy(beta: ArrayLike, n: int) -> Real:
     """E = (1/(2 beta)) sum_{k in nZ} I_k(beta) of n equispaced tokens."""
     beta = real("beta", beta)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        value = np.exp(beta) * scaled_equispaced_energy(beta, n) / (2 * beta)
+        value = np.exp(beta[..., None] * np.cos(_roots(n))).mean(-1) / (2 * beta)
     return representable("the energy", value, "`scaled_equispaced_energy`")
 
 
@@ -82,7 +95,8 @@ def equispaced_spectrum(beta: float, n: int) -> np.ndarray:
     unnormalized one divided by sum_{k in nZ} I_k(beta). The pairing mode m = n/2 is
     the largest when n is small.
     """
-    return _waves(beta, n) / scaled_equispaced_energy(beta, n)
+    _, weights, waves = _linearize(beta, n)
+    return waves / weights.mean()
 
 
 def equispaced_spectrum_unnormalized(beta: float, n: int) -> np.ndarray:
@@ -90,17 +104,25 @@ def equispaced_spectrum_unnormalized(beta: float, n: int) -> np.ndarray:
 
     mu_m = (1/beta) [sum_{k = -m mod n} k^2 I_k - sum_{k = 0 mod n} k^2 I_k]
     """
-    with np.errstate(over="ignore"):
-        value = np.exp(real("beta", beta)) * _waves(beta, n)
+    log_scale, _, waves = _linearize(beta, n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = np.exp(log_scale) * waves
     representable("the spectrum", value, "`equispaced_spectrum`, or a smaller beta")
     return value
 
 
-def _waves(beta: float, n: int) -> np.ndarray:
-    """(1/n) sum_j g(2 pi j/n) (cos(2 pi j m/n) - 1), the aliased sum in closed form."""
-    angles = _roots(n)
-    m = np.arange(n)[:, None]
-    return -(_versine(m * angles) @ np.asarray(attraction_slope(angles, beta))) / n
+def _linearize(beta: float, n: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """Largest exponent, kernel and eigenvalues of USA, both divided by its exponential.
+
+    The eigenvalues are (1/n) sum_j g(2 pi j/n) (cos(2 pi j m/n) - 1), which is the
+    aliased Bessel sum in closed form.
+    """
+    angles, beta = _roots(n), scalar("beta", beta)
+    exponents = beta * np.cos(angles)
+    weights = np.exp(exponents - exponents.max())
+    slope = weights * (np.cos(angles) - beta * np.sin(angles) ** 2)
+    waves = -(_versine(np.arange(n)[:, None] * angles) @ slope) / n
+    return float(exponents.max()), weights, waves
 
 
 def _roots(n: int) -> np.ndarray:

@@ -39,8 +39,9 @@ def rate(gamma: ArrayLike, beta: ArrayLike, n: int) -> Real:
 def rate_unnormalized(gamma: ArrayLike, beta: ArrayLike, n: int) -> Real:
     """Speed under USA: (2/n) e^{beta gamma} (1-gamma) ((n-1) gamma + 1)."""
     n, gamma, beta = whole("n", n, 2), real("gamma", gamma), real("beta", beta)
-    with np.errstate(over="ignore"):
-        speed = 2 / n * np.exp(beta * gamma) * (1 - gamma) * ((n - 1) * gamma + 1)
+    shape = 2 / n * (1 - gamma) * ((n - 1) * gamma + 1)
+    with np.errstate(over="ignore", divide="ignore"):  # a factor 0 beats an overflow
+        speed = np.sign(shape) * np.exp(beta * gamma + np.log(np.abs(shape)))
     return representable("the USA rate", np.asarray(speed), "e^{-beta} times it")
 
 
@@ -112,7 +113,7 @@ def log_merging_time_asymptote(beta: ArrayLike, start: float = 0.0) -> Real:
     g = start, or (start = 0) of any number of orthonormal clusters.
     """
     beta, g = _positive_beta(beta), scalar("start", between("start", start, -1, 1))
-    return (beta * (1 - g) - np.log(2 * beta * (1 - g**2)))[()]
+    return (beta * (1 - g) - np.log(2 * beta * (1 - g) * (1 + g)))[()]
 
 
 def window_exit(t_max: float, n: int, delta: float = 1e-3) -> float:

@@ -17,13 +17,15 @@ def order_parameter(t: ArrayLike, r_0: ArrayLike) -> Real:
     0.6497905376
     """
     t, r_0 = real("t", t), between("r_0", r_0, 0, 1)
-    return (r_0 / np.sqrt(r_0**2 + (1 - r_0**2) * np.exp(-t)))[()]
+    with np.errstate(over="ignore"):  # long before the start r is zero
+        return (r_0 / np.sqrt(r_0**2 + (1 - r_0**2) * np.exp(-t)))[()]
 
 
 def poisson_kernel(theta: ArrayLike, r: ArrayLike) -> Real:
     """Density (1-r^2) / (2 pi (1 - 2 r cos theta + r^2)), with order parameter r."""
     theta, r = real("theta", theta), between("r", r, 0, 1)
-    return ((1 - r**2) / (2 * np.pi * (1 - 2 * r * np.cos(theta) + r**2)))[()]
+    squared = (1 - r) ** 2 + 4 * r * np.sin(theta / 2) ** 2  # |1 - r e^{i theta}|^2
+    return ((1 - r**2) / (2 * np.pi * squared))[()]
 
 
 def quantile_points(n: int, r: float) -> np.ndarray:

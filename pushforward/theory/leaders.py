@@ -10,7 +10,15 @@ from scipy.integrate import solve_ivp
 from scipy.special import lambertw
 
 from pushforward.errors import NumericalError
-from pushforward.theory._checks import Real, between, nonnegative, real, scalar, whole
+from pushforward.theory._checks import (
+    Real,
+    between,
+    nonnegative,
+    real,
+    representable,
+    scalar,
+    whole,
+)
 
 
 def escape_radius(n: int) -> float:
@@ -64,7 +72,7 @@ def _flow(t: np.ndarray, w_0: float) -> Real:
     log_w = np.log(scalar("w_0", between("w_0", w_0, 0, np.inf)))
     grid, inverse = np.unique(np.abs(t), return_inverse=True)
     sign = -1.0 if np.any(t < 0) else 1.0
-    with np.errstate(over="ignore"):  # tanh of infinity is 1
+    with np.errstate(over="ignore", invalid="ignore"):  # tanh of infinity is 1
         solution = solve_ivp(
             lambda _, z: 2 * sign * np.tanh(np.exp(z)),  # z = log w
             (0.0, max(float(grid[-1]), 1e-12)),
@@ -77,4 +85,4 @@ def _flow(t: np.ndarray, w_0: float) -> Real:
         if not solution.success:
             raise NumericalError(f"pair law: {solution.message}", partial=solution)
         w = np.exp(solution.y[0][inverse].reshape(t.shape))
-    return w[()]
+    return representable("u^2", w, "a shorter time")

@@ -105,7 +105,7 @@ def contraction_time(u_0: float, beta: float, c: float) -> float:
     u_0 = scalar("u_0", between("u_0", u_0, 0, 1))
     beta = scalar("beta", between("beta", beta, 1, np.inf))
     c = scalar("c", nonnegative("c", c))
-    waiting = _exp_or_say(beta * (1 - u_0), "contraction time") / u_0
+    waiting = _exp_or_say(beta * (1 - u_0) - np.log(u_0), "contraction time")
     return waiting + beta**2 * c * float(np.e) / (beta - 1)
 
 

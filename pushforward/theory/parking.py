@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, exp1
 
-from pushforward.theory._checks import Real, between, positive, whole
+from pushforward.theory._checks import Real, between, positive, representable, whole
 
 
 def renyi_constant() -> float:
@@ -65,9 +65,13 @@ def expected_strong_centers(delta: ArrayLike, d: int, n: int) -> Real:
     6.283185
     """
     n, share = whole("n", n, 1), np.asarray(cap_measure(delta, d))
-    return (-np.expm1(n * np.log1p(-share)) / share)[()]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = -np.expm1(n * np.log1p(-share)) / share
+    return np.where(share > 0, mean, n)[()]  # caps too small to measure: all are strong
 
 
 def expected_strong_centers_limit(delta: ArrayLike, d: int) -> Real:
     """The same for endlessly many tokens: one over the measure of a cap."""
-    return 1 / cap_measure(delta, d)
+    with np.errstate(divide="ignore"):
+        count = 1 / np.asarray(cap_measure(delta, d))
+    return representable("the number of centers", count, "a larger delta")

@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
-from pushforward.errors import InputError
+from pushforward.errors import InputError, NumericalError
 from pushforward.theory._checks import nonnegative, square, table
 
 
@@ -106,7 +106,14 @@ def _boundary(points: np.ndarray) -> np.ndarray:
     flat = offsets @ axes[:rank].T
     if rank == 1:
         return np.array([[flat.argmin()], [flat.argmax()]])
-    return ConvexHull(flat).simplices
+    try:
+        return ConvexHull(flat).simplices
+    except QhullError as error:
+        reason = str(error).splitlines()[0]
+        raise NumericalError(
+            f"the convex hull could not be computed ({reason}). Bring the coordinates "
+            "to comparable sizes."
+        ) from None
 
 
 def _projection_of_zero(face: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushforward.errors import InputError
-from pushforward.theory._checks import Real, between, positive, real, scalar
+from pushforward.theory._checks import (
+    Real,
+    between,
+    positive,
+    real,
+    representable,
+    scalar,
+)
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,11 @@ def plateau_energy(beta: float, angles: ArrayLike, masses: ArrayLike) -> float:
     """The same at finite beta: sum_ab m_a m_b e^{beta (cos - 1)} / n^2."""
     position, mass = _clusters(angles, masses)
     half = (position[:, None] - position[None, :]) / 2
-    kernel = np.exp(-2 * scalar("beta", beta) * np.sin(half) ** 2)
-    return float(mass @ kernel @ mass / mass.sum() ** 2)
+    mass = mass / mass.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        kernel = np.exp(-2 * scalar("beta", beta) * np.sin(half) ** 2)
+        energy = np.asarray(mass @ kernel @ mass)
+    return float(representable("the energy", energy, "a beta that is not so negative"))
 
 
 def merging_arclength(distance: ArrayLike, m_1: ArrayLike, m_2: ArrayLike) -> Real:
@@ -97,7 +107,8 @@ def log10_merging_time(
     D = between("distance", distance, 0, np.pi)
     total = positive("m_1", m_1) + positive("m_2", m_2)
     exponent = 2 * beta * np.sin(D / 2) ** 2 / np.log(10)
-    return (exponent + np.log10(tokens**2 / (total * beta * np.sin(D) ** 2)))[()]
+    size = 2 * np.log10(tokens / np.sin(D)) - np.log10(total) - np.log10(beta)
+    return (exponent + size)[()]
 
 
 def _clusters(

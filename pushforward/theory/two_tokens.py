@@ -22,8 +22,9 @@ def angle_rate(theta: ArrayLike, beta: ArrayLike) -> Real:
 def angle_rate_unnormalized(theta: ArrayLike, beta: ArrayLike) -> Real:
     """d theta/dt under USA: -e^{beta cos theta} sin(theta)."""
     theta, beta = real("theta", theta), real("beta", beta)
-    with np.errstate(over="ignore"):
-        speed = -np.exp(beta * np.cos(theta)) * np.sin(theta)
+    sine = np.sin(theta)
+    with np.errstate(over="ignore", divide="ignore"):  # a factor 0 beats an overflow
+        speed = -np.sign(sine) * np.exp(beta * np.cos(theta) + np.log(np.abs(sine)))
     return representable("the USA rate", speed, "e^{-beta} times it")
 
 
