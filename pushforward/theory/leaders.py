@@ -1,7 +1,7 @@
 """Tokens on the line without layer norm: leaders, escape, and the symmetric pair.
 
 Q = K = 1; V = 1 pushes two tokens +-u apart, V = -1 lets them collapse.
-[geshkovski2023emergence]
+[geshkovski2023clusters]
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Where rescaled tokens e^{-tV} x_i(t) end up in R^d, read off the spectrum of V.
 
 The unprojected model dx_i/dt = sum_j P_ij V x_j, P = softmax(<Q x_i, K x_j>).
-[geshkovski2023emergence]
+[geshkovski2023clusters]
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Rescaled tokens with V = I and B = Q^T K positive definite converge to the finite set
 S = {x in K : <B x, x> = max over vertices v of <B x, v>}, where K is the limit of their
-convex hulls. [geshkovski2023emergence], [alcalde2025frankwolfe]
+convex hulls. [geshkovski2023clusters], [alcalde2025frankwolfe]
 """
 
 from itertools import combinations
