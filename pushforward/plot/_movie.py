@@ -92,10 +92,10 @@ class _Film:
         canvas = self.figure.canvas
         canvas.draw()
         still = canvas.copy_from_bbox(self.figure.bbox)  # type: ignore[attr-defined]
-        index = np.linspace(0, len(self.history.times) - 1, count)
-        for k, place in enumerate(index):
-            t = float(np.interp(place, np.arange(len(index_times := self.history.times)), index_times))
-            self._set(t, k / (count - 1), measured)
+        times = self.history.times
+        places = np.linspace(0, len(times) - 1, count)
+        for k, t in enumerate(np.interp(places, np.arange(len(times)), times)):
+            self._set(float(t), k / (count - 1), measured)
             canvas.restore_region(still)  # type: ignore[attr-defined]
             for artist in self.artists:
                 self.figure.draw_artist(artist)
