@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from pushforward.errors import InputError
 from pushforward.plot._style import DEPTHS, axes_or_new, styled
@@ -39,8 +40,8 @@ def attention_matrix(
         ax.set_xticks(range(n), tokens, rotation=90, size=size)
         ax.set_yticks(range(n), tokens, size=size)
     else:
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.get_major_locator().set_params(integer=True)  # type: ignore[attr-defined]
+        ax.xaxis.set_major_locator(MaxNLocator(7, integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(7, integer=True))
     bar = ax.get_figure(root=False).colorbar(image, ax=ax, pad=0.03, aspect=28)  # type: ignore[union-attr]
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return ax

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
-from pushforward.plot._colors import ByCluster, ByStart, colors_of
+from pushforward.plot._colors import Color, colors_of
 from pushforward.plot._history import as_history, require_sphere
 from pushforward.plot._ring import Ring
 from pushforward.plot._sphere import last_frame
@@ -17,7 +17,7 @@ def circle(
     mu: Trajectory | Particles | np.ndarray,
     *,
     ax: Axes | None = None,
-    color: ByCluster | ByStart | object = None,
+    color: Color = None,
     trails: bool = True,
 ) -> Axes:
     """Points of S^1 as beads on a circle; a trajectory adds its past inside.

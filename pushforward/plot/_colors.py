@@ -1,6 +1,7 @@
 """What the color of a token says: which cluster it ends in, or where it started."""
 
 import dataclasses
+from typing import TypeAlias
 
 import numpy as np
 from matplotlib.colors import ListedColormap, to_rgb, to_rgba_array
@@ -80,15 +81,18 @@ class ByStart:
         return wheel(longitude, 0.60 + 0.15 * start[:, 2] / size)
 
 
-def colors_of(history: History, color: object) -> np.ndarray:
-    """(n, 3) colors from `ByCluster`, `ByStart`, a named color or one color per token."""
+Color: TypeAlias = ByCluster | ByStart | str | np.ndarray | None
+
+
+def colors_of(history: History, color: Color) -> np.ndarray:
+    """(n, 3) colors from `ByCluster`, `ByStart`, a color name or a color per token."""
     if color is None:
         color = ByCluster()
     if isinstance(color, ByCluster | ByStart):
         return color.of(history)
     n = history.points.shape[1]
     try:
-        table = to_rgba_array(color)[:, :3]  # type: ignore[arg-type]
+        table = to_rgba_array(color)[:, :3]
     except (ValueError, TypeError) as error:
         raise InputError(
             f"`color` must be plot.ByCluster(radius), plot.ByStart(), a color name or "

@@ -12,7 +12,7 @@ from pushforward.measures import Particles
 from pushforward.plot._history import History, as_history
 from pushforward.plot._style import PALETTE, SOFT, new_figure, styled
 
-FEWEST, MOST = 12, 80  # bins
+FEWEST, MOST = 24, 80  # bins
 TOKENS = 1500  # beyond this, an even subset: a million pairs show the same shape
 
 
@@ -27,7 +27,7 @@ def cosine_histograms(
 
     Frames are chosen by `times` or, for recorded layers, by `layers` (negative counts
     from the end); otherwise up to six, evenly. The width of bins is that of Freedman
-    and Diaconis, 2 IQR m^{-1/3} for m pairs, kept between 12 and 80 bins on [-1, 1].
+    and Diaconis, 2 IQR m^{-1/3} for m pairs, kept between 24 and 80 bins on [-1, 1].
     [geshkovski2023perspective]
     """
     history = as_history(trajectory)
@@ -47,7 +47,7 @@ def cosine_histograms(
 
 def _histogram(ax: Axes, points: np.ndarray, weights: np.ndarray) -> None:
     cosines, mass = pairs(points, weights)
-    bins = np.linspace(-1, 1, bin_count(cosines) + 1)
+    bins = np.linspace(-1, 1, bin_count(cosines) + 1).tolist()
     ax.hist(cosines, bins, weights=mass / mass.sum(), color=PALETTE[0], lw=0)
     ax.axvline(cosines @ mass / mass.sum(), color=PALETTE[1], lw=1.0)
     ax.set_xlim(-1, 1)

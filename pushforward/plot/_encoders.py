@@ -46,7 +46,7 @@ def write_mp4(
         assert ffmpeg.stdin is not None
         try:
             for image in images:
-                ffmpeg.stdin.write(image)
+                ffmpeg.stdin.write(image.data)
             ffmpeg.stdin.close()
             code = ffmpeg.wait()
         except BrokenPipeError:

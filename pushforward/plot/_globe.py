@@ -29,7 +29,9 @@ class Globe:
         ball.set(clip_path=rim, zorder=0)
         far = LineCollection([], colors=HAIR, linewidths=0.35, alpha=0.45, zorder=1)
         near = LineCollection([], colors=HAIR, linewidths=0.5, alpha=0.95, zorder=2)
-        self.graticule = [ax.add_collection(c, autolim=False) for c in (far, near)]
+        self.graticule = [far, near]
+        for lines in self.graticule:
+            ax.add_collection(lines, autolim=False)
         self.trails = [Trails(ax, 1.2), Trails(ax, 3.0)]
         self.beads = [Beads(ax, 1.4, rim=0.25), Beads(ax, 4.0)]
         ax.set(xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE), aspect="equal")
@@ -38,8 +40,8 @@ class Globe:
     @property
     def artists(self) -> list:
         """What `show` changes, in drawing order."""
-        layers = [*self.trails, *self.beads]
-        found = [*self.graticule, *(layer.artist for layer in layers)]
+        found: list = [*self.graticule, *(layer.artist for layer in self.trails)]
+        found += [layer.artist for layer in self.beads]
         return sorted(found, key=lambda artist: artist.get_zorder())
 
     def show(self, past: History, colors: np.ndarray, camera: Camera) -> None:
@@ -50,10 +52,9 @@ class Globe:
 
     def _turn(self, camera: Camera) -> None:
         seen = camera.see(self.lines)
-        for artist, hidden in zip(
-            self.graticule, (seen[..., 2] > 0, seen[..., 2] < 0), strict=True
-        ):
-            artist.set_segments(list(np.where(hidden[..., None], np.nan, seen[..., :2])))
+        depth = seen[..., 2:]
+        for lines, hidden in zip(self.graticule, (depth > 0, depth < 0), strict=True):
+            lines.set_segments(list(np.where(hidden, np.nan, seen[..., :2])))
 
     def _place(self, past: History, colors: np.ndarray, camera: Camera) -> None:
         points, weights = past.points[-1], past.weights[-1]

@@ -36,17 +36,27 @@ class History:
 
     def frame(self, k: int) -> Particles:
         """Frame k as a measure."""
-        return Particles(self.space, self.points[k], self.weights[k])
+        return Particles.normalized(self.space, self.points[k], self.weights[k])
+
+    def chosen(self, frames: np.ndarray) -> "History":
+        """Some of the frames."""
+        kept = self.times[frames], self.points[frames], self.weights[frames]
+        return History(*kept, self.space)
+
+    def at(self, t: float) -> "History":
+        """The frame at time t alone, interpolated as `Trajectory.at` does."""
+        points, weights = _between(self, t)
+        return History(np.array([t]), points[None], weights[None], self.space)
 
     def until(self, t: float) -> "History":
         """The past of time t, ending with the interpolated frame at t itself."""
-        before = int(np.searchsorted(self.times, t, side="left"))
-        now = _between(self, t)
-        join = lambda a, b: np.concatenate([a[:before], b[None]])  # noqa: E731
+        now = self.at(t)
+        past = self.times < t
+        join = lambda a, b: np.concatenate([a[past], b])  # noqa: E731
         return History(
-            join(self.times, np.asarray(float(t))),
-            join(self.points, now[0]),
-            join(self.weights, now[1]),
+            join(self.times, now.times),
+            join(self.points, now.points),
+            join(self.weights, now.weights),
             self.space,
         )
 
@@ -93,7 +103,9 @@ def as_history(value: Trajectory | Particles | np.ndarray) -> History:
             f"`trajectory` must be one run, got points of shape {points.shape}. "
             "A batch of runs is drawn one run at a time."
         )
-    return History(times, points.astype(float), weights.astype(float), space)
+    weights = weights.astype(float)
+    weights = weights / weights.sum(axis=1, keepdims=True)  # float32 sums to 1 - 1e-8
+    return History(times.astype(float), points.astype(float), weights, space)
 
 
 def as_trajectory(value: object, function: str) -> History:
@@ -133,7 +145,7 @@ def _array(value: object) -> np.ndarray:
     if points.ndim != 3 or 0 in points.shape or points.shape[2] < 2:
         raise InputError(
             f"`points` must have shape (n, d) or (t, n, d) with d >= 2, got "
-            f"{np.shape(value)}."
+            f"{points.shape}."
         )
     if not np.isfinite(points).all():
         raise InputError("`points` has NaN or infinity. Remove or repair those rows.")

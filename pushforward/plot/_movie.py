@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pushforward._checks import positive, whole
 from pushforward.flows import Trajectory
 from pushforward.plot._camera import Camera
-from pushforward.plot._colors import ByCluster, ByStart, colors_of
+from pushforward.plot._colors import Color, colors_of
 from pushforward.plot._encoders import encoder_for
 from pushforward.plot._globe import Globe
 from pushforward.plot._history import History, as_trajectory
@@ -21,8 +21,10 @@ from pushforward.plot._principal import principal
 from pushforward.plot._ring import Ring
 from pushforward.plot._saving import replacing
 from pushforward.plot._style import SOFT, new_figure, styled
+from pushforward.plot._trails import worth_drawing
 
 INCHES = 5.0  # height of the page, whatever its pixels: lines keep their weight
+PIECES = 4000  # of trail in one frame: more would slow the film and hide the tokens
 
 
 @styled
@@ -35,7 +37,7 @@ def movie(
     size: tuple[int, int] = (1280, 720),
     camera: Camera | None = None,
     turn: float = 60.0,
-    color: ByCluster | ByStart | object = None,
+    color: Color = None,
     beta: float | None = None,
     radius: float = 0.1,
     progress: Callable[[int, int], object] | None = None,
@@ -104,16 +106,22 @@ class _Film:
                 progress(k + 1, count)
 
     def _set(self, t: float, share: float, measured) -> None:
-        past = self.shown.until(t)
+        past = _recent(self.shown.until(t))
         camera = self.camera.turned((share - 0.5) * self.turn)
         self.scene.show(past, self.colors, camera)
-        now = numbers(self.history.until(t), -1, *measured)
+        now = numbers(self.history.at(t), 0, *measured)
         self.clock.set_text(f"t = {_time(t, self.history.times[-1])}")
         self.words.set_text(_caption(now))
 
 
+def _recent(past: History) -> History:
+    """The newest frames that trails need; with many tokens, tails of comets."""
+    longest = max(PIECES // past.points.shape[1], 3)
+    return past.chosen(worth_drawing(past.points)[-longest:])
+
+
 def _coordinates(history: History) -> tuple[History, str]:
-    """What is drawn: the points themselves when they fit on paper, else a projection."""
+    """What is drawn: the points when they fit on paper, else a projection."""
     fits = history.d == 2 or (history.d == 3 and history.round)
     return (history, "") if fits else principal(history)
 

@@ -37,7 +37,7 @@ def phase_diagram(
     values = np.asarray(values, dtype=float)
     _check(x, y, values, log_x, log_y)
     ax = axes_or_new(ax, 4.4, 3.3)
-    ax.set_facecolor("#d4d7dc")
+    ax.set_facecolor("#b9b4ac")
     low, high = (None, None) if limits is None else limits
     mesh = ax.pcolormesh(
         _edges(x, log_x),
@@ -56,7 +56,7 @@ def phase_diagram(
     ax.set(xlim=window[0], ylim=window[1], xlabel=xlabel, ylabel=ylabel)
     bar = ax.get_figure(root=False).colorbar(mesh, ax=ax, pad=0.02, aspect=28)  # type: ignore[union-attr]
     bar.set_label(label)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return ax
 
 
@@ -73,10 +73,14 @@ def _overlay(ax: Axes, x: np.ndarray, curve, log_x: bool, label: str) -> None:
             f"{u.shape} and {v.shape}."
         )
     halo = [patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
-    style = {"color": PALETTE[1], "lw": 1.6, "ls": (0, (4, 2)), "zorder": 3}
+    style: dict = {"color": PALETTE[1], "lw": 1.6, "ls": (0, (4, 2)), "zorder": 3}
     ax.plot(u, v, label=label, path_effects=halo, **style)
     if label:
-        above = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderpad": 0.2}
+        above: dict = {
+            "loc": "lower right",
+            "bbox_to_anchor": (1.0, 1.0),
+            "borderpad": 0.2,
+        }
         ax.legend(handlelength=2.4, **above)
 
 
@@ -87,7 +91,9 @@ def _edges(centers: np.ndarray, log: bool) -> np.ndarray:
         edges = np.array([c[0] - 0.5, c[0] + 0.5])
     else:
         middle = (c[1:] + c[:-1]) / 2
-        edges = np.concatenate([[2 * c[0] - middle[0]], middle, [2 * c[-1] - middle[-1]]])
+        edges = np.concatenate(
+            [[2 * c[0] - middle[0]], middle, [2 * c[-1] - middle[-1]]]
+        )
     return np.exp(edges) if log else edges
 
 

@@ -18,8 +18,9 @@ class Plane:
         high = history.points.max(axis=(0, 1))
         self.scale = max(float((high - low).max()) / 2, 1e-12)
         middle = (low + high) / 2
-        for axis, m in zip((ax.set_xlim, ax.set_ylim), middle, strict=True):
-            axis(m - 1.12 * self.scale, m + 1.12 * self.scale)
+        reach = 1.12 * self.scale
+        ax.set_xlim(middle[0] - reach, middle[0] + reach)
+        ax.set_ylim(middle[1] - reach, middle[1] + reach)
         ax.set_aspect("equal")
         self.trails, self.beads = Trails(ax, 2.0), Beads(ax, 3.0)
 

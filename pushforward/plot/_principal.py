@@ -7,7 +7,7 @@ from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.plot._camera import Camera
-from pushforward.plot._colors import ByCluster, ByStart, colors_of
+from pushforward.plot._colors import Color, colors_of
 from pushforward.plot._globe import Globe
 from pushforward.plot._history import History, as_history
 from pushforward.plot._plane import Plane
@@ -42,7 +42,7 @@ def projection(
     *,
     ax: Axes | None = None,
     camera: Camera | None = None,
-    color: ByCluster | ByStart | object = None,
+    color: Color = None,
     trails: bool = True,
 ) -> Axes:
     """Points of any dimension along their principal axes; the title says what is kept.
@@ -61,7 +61,7 @@ def projection(
     flat = history.d == 2
     shown, label = (history, "") if flat else principal(history)
     colors = colors_of(history, color)
-    end = History(shown.times[-1:], shown.points[-1:], shown.weights[-1:], shown.space)
+    end = shown.chosen(np.array([-1]))
     ax = axes_or_new(ax, 4.0, 4.2)
     if history.round:
         scene: Globe | Plane = Globe(ax, graticule=False)

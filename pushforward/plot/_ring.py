@@ -33,7 +33,7 @@ class Ring:
         return [self.trails.artist, self.beads.artist]
 
     def show(self, past: History, colors: np.ndarray, camera: object = None) -> None:
-        """Tokens of the last frame on the circle; radius is time for the frames before."""
+        """Tokens of the last frame on the circle; inside it, radius is time."""
         points, weights = past.points[-1], past.weights[-1]
         self.beads.place(points, radii(points, weights), colors)
         kept = worth_drawing(past.points) if len(past.times) > 1 else np.array([0])

@@ -39,9 +39,7 @@ def save(
     target = pathlib.Path(path)
     kind = target.suffix.lower()
     if kind not in _UNDATED:
-        raise InputError(
-            f"`path` must end in .png, .pdf or .svg, got {target.name!r}."
-        )
+        raise InputError(f"`path` must end in .png, .pdf or .svg, got {target.name!r}.")
     with replacing(target) as temporary:
         metadata = _UNDATED[kind]
         figure.savefig(temporary, dpi=dpi, format=kind[1:], metadata=metadata)

@@ -48,7 +48,7 @@ def series(
     for name, value in theory.items():
         y = _over(grid, name, value(grid) if callable(value) else value)[keep]
         above = INK if name in values else color[name]
-        style = {"ls": (0, (4, 2.5)), "lw": 1.1, "zorder": 3}
+        style: dict = {"ls": (0, (4, 2.5)), "lw": 1.1, "zorder": 3}
         ax.plot(shown, y, color=above, label=f"{name}, theory", **style)
     time_axis(ax, grid, log_time)
     ax.set_ylabel(ylabel)

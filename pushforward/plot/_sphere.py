@@ -10,7 +10,7 @@ from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.plot._camera import Camera
-from pushforward.plot._colors import ByCluster, ByStart, colors_of
+from pushforward.plot._colors import Color, colors_of
 from pushforward.plot._globe import Globe
 from pushforward.plot._history import (
     History,
@@ -27,7 +27,7 @@ def sphere(
     *,
     ax: Axes | None = None,
     camera: Camera | None = None,
-    color: ByCluster | ByStart | object = None,
+    color: Color = None,
     trails: bool = True,
 ) -> Axes:
     """Points of S^2 as beads on a globe; a trajectory adds the trails of its past.
@@ -55,7 +55,7 @@ def frames(
     times: Sequence[float],
     *,
     camera: Camera | None = None,
-    color: ByCluster | ByStart | object = None,
+    color: Color = None,
     trails: bool = True,
 ) -> Figure:
     """A strip of spheres, one for each of `times`, seen by one camera.
@@ -84,6 +84,4 @@ def facing_end(history: History) -> Camera:
 
 def last_frame(history: History) -> History:
     """The present without its past."""
-    return History(
-        history.times[-1:], history.points[-1:], history.weights[-1:], history.space
-    )
+    return history.chosen(np.array([-1]))

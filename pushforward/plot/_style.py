@@ -3,7 +3,7 @@ color-blind readers tell apart. Nothing here touches global settings."""
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
 import numpy as np
@@ -37,7 +37,7 @@ DEPTHS = LinearSegmentedColormap.from_list(
     "depths", ["#fbfcfe", "#cfe0ee", "#7fb2d6", "#2f78b0", "#123f6d", "#0a1f3a"]
 )
 
-RC = {
+RC: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: same bits everywhere
     "mathtext.fontset": "dejavusans",

@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from pushforward.flows import Trajectory
 from pushforward.plot._circle import circle
-from pushforward.plot._colors import ByCluster, ByStart
+from pushforward.plot._colors import ByCluster, Color
 from pushforward.plot._history import History, as_trajectory
 from pushforward.plot._numbers import beta_of, numbers
 from pushforward.plot._principal import projection
@@ -25,7 +25,7 @@ def summary(
     *,
     beta: float | None = None,
     radius: float = 0.1,
-    color: ByCluster | ByStart | object = None,
+    color: Color = None,
     log_time: bool = False,
 ) -> Figure:
     """The picture of a run: its end with trails, energy, clusters and mean cosine.
@@ -41,12 +41,12 @@ def summary(
     title = f"t = {history.times[-1]:g}, n = {history.points.shape[1]}"
     if history.round and history.d == 2:
         top, bottom = left.subplots(2, 1, height_ratios=(1.35, 1.0))
-        circle(history, ax=top, color=color).set_title(title)
-        rainbow(history, ax=bottom, log_time=log_time)
+        circle(trajectory, ax=top, color=color).set_title(title)
+        rainbow(trajectory, ax=bottom, log_time=log_time)
     elif history.round and history.d == 3:
-        sphere(history, ax=left.subplots(), color=color).set_title(title)
+        sphere(trajectory, ax=left.subplots(), color=color).set_title(title)
     else:
-        ax = projection(history, ax=left.subplots(), color=color)
+        ax = projection(trajectory, ax=left.subplots(), color=color)
         ax.set_title(f"{title}\n{ax.get_title()}".strip())
     panels = right.subplots(3, 1, sharex=True)
     _panels(panels, history, beta_of(trajectory, beta), radius, log_time)

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-STRIDE = 0.012  # frames in which no token moves farther than this are skipped
+STRIDE = 0.02  # frames in which no token moves farther than this are skipped
 
 
 def worth_drawing(points: np.ndarray, stride: float = STRIDE) -> np.ndarray:
@@ -29,8 +29,8 @@ class Trails:
         """Pieces (k, 2, 2) with a width and an opaque color each; widest on top."""
         order = np.argsort(width, kind="stable")
         self.artist.set_segments(list(pieces[order]))
-        self.artist.set_linewidths(width[order].tolist())
-        self.artist.set_color(np.clip(color[order], 0, 1))  # type: ignore[arg-type]
+        self.artist.set_linewidth(width[order].tolist())
+        self.artist.set_color(np.clip(color[order], 0, 1))
 
 
 def pieces_of(past: np.ndarray) -> np.ndarray:
