@@ -77,7 +77,7 @@ def simulate(
     started = time.perf_counter()
     trajectory = _watched(field, mu, beta, t1, frames, layers, noise, seed, out)
     seconds = time.perf_counter() - started
-    written = _setup.written(trajectory, out, picture, movie, beta)
+    written = _setup.written(trajectory, out, picture, movie, beta, RADIUS)
     summary = _setup.summary(trajectory, beta, RADIUS, seconds, written)
     _say(summary, as_json, _summary_lines)
     if trajectory.outcome.kind == "interrupted":
