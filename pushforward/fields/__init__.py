@@ -19,6 +19,8 @@ from pushforward.fields._normalization import PeriNorm as PeriNorm
 from pushforward.fields._normalization import PreNorm as PreNorm
 from pushforward.fields._normalization import UnitNorm as UnitNorm
 from pushforward.fields._perceptron import Perceptron as Perceptron
+from pushforward.fields._rescaled import RescaledAttention as RescaledAttention
+from pushforward.fields._rescaled import RescaledPerceptron as RescaledPerceptron
 from pushforward.fields._scaled import same_for_all_orders as same_for_all_orders
 from pushforward.fields._scaled import scaled_push as scaled_push
 from pushforward.fields._switched import Switched as Switched

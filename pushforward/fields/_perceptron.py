@@ -18,7 +18,7 @@ class Perceptron(AbstractMeanField):
 
     W is (d, h), A is (h, d), b is (h,). `activation` is any function of an array.
 
-    >>> Perceptron(W=jnp.eye(2), A=jnp.eye(2), b=jnp.zeros(2))
+    >>> field = Perceptron(W=jnp.eye(2), A=jnp.eye(2), b=jnp.zeros(2))
     """
 
     W: Float[Array, "d h"]

@@ -17,7 +17,7 @@ class Switched(AbstractField):
     There is one more time than fields. Before the first and after the last time
     nothing moves. `flow` never steps across a switch.
 
-    >>> Switched([Attention(1.0), Attention(9.0)], times=[0.0, 2.0, 5.0])
+    >>> field = Switched([Attention(1.0), Attention(9.0)], times=[0.0, 2.0, 5.0])
     """
 
     fields: tuple[AbstractField, ...]

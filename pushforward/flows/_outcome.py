@@ -61,7 +61,15 @@ def explain(carry: Carry, field: AbstractField, t1: float) -> Outcome:
         )
     if status == UNTIL:
         return Outcome("until", f"the stopping rule was met at t = {t:.9g}.")
-    return at_rest(carry, field, steps)
+    rest = at_rest(carry, field, steps)
+    limit = getattr(field, "resolved_until", float("inf"))
+    if t <= limit:
+        return rest
+    return Outcome(
+        rest.kind,
+        f"{rest.message} After t = {limit:.3g} logits of nearly equal tokens differ by "
+        "less than double precision resolves: ties seen later are rounding.",
+    )
 
 
 def at_rest(carry: Carry, field: AbstractField, steps: int) -> Outcome:
