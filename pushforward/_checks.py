@@ -30,7 +30,7 @@ def as_float_array(name: str, value: object) -> Array:
         raise InputError(f"`{name}` must be real, got complex numbers. Pass `.real`.")
     if array.dtype not in (jnp.float32, jnp.float64):
         array = array.astype(float)
-    return array
+    return jnp.asarray(array, array.dtype)  # strong type: one compilation
 
 
 def check_finite(name: str, array: Array) -> None:

@@ -43,7 +43,8 @@ class Perceptron(AbstractMeanField):
 
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
         """W sigma(A x + b); the measure plays no part."""
-        return self.activation(x @ self.A.T + self.b[None, :]) @ self.W.T
+        W, A, b = (leaf.astype(x.dtype) for leaf in (self.W, self.A, self.b))
+        return self.activation(x @ A.T + b[None, :]) @ W.T
 
     def drive(self, t, mu: Particles) -> Drive:
         """W sigma(A x + b) at every particle."""
