@@ -20,4 +20,5 @@ from pushforward.fields._normalization import PreNorm as PreNorm
 from pushforward.fields._normalization import UnitNorm as UnitNorm
 from pushforward.fields._perceptron import Perceptron as Perceptron
 from pushforward.fields._switched import Switched as Switched
+from pushforward.fields._switched import held_until as held_until
 from pushforward.fields._switched import switch_times as switch_times

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 import pushforward
 from pushforward._checks import is_traced
 from pushforward.errors import InputError
-from pushforward.fields import AbstractField, switch_times
+from pushforward.fields import AbstractField, held_until, switch_times
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import UNTIL, Carry, Segment, advance
 from pushforward.flows._fixed import Heun, Layers
@@ -86,7 +86,7 @@ def flow(
             )
         return _traced(segment, start, times, frame, observe or {}, keep)
     if store is not None:
-        store = _opened(store, segment, times, mu)
+        store = _opened(store, segment, times, mu, sorted(observe or {}))
     return _hosted(
         segment, start, times, frame, observe or {}, keep, reporter(progress), store
     )
@@ -103,7 +103,7 @@ class _Seen(eqx.Module):
         return self.until(rotate_back(mu, self.original, self.basis))
 
 
-def _opened(store, segment: Segment, times: np.ndarray, mu: Particles):
+def _opened(store, segment: Segment, times, mu: Particles, observed: list[str]):
     """A store from a path; the specification of the run goes with it."""
     if not isinstance(store, str | pathlib.Path):
         return store
@@ -111,6 +111,7 @@ def _opened(store, segment: Segment, times: np.ndarray, mu: Particles):
     from pushforward.io import RunStore, to_json
 
     key = None if segment.key is None else jax.random.key_data(segment.key)
+    start = np.asarray(mu.points).tobytes() + np.asarray(mu.log_weights).tobytes()
     spec = {
         "version": pushforward.__version__,
         "dtype": str(mu.points.dtype),
@@ -120,7 +121,8 @@ def _opened(store, segment: Segment, times: np.ndarray, mu: Particles):
         "noise": to_json(segment.noise),
         "key": to_json(None if key is None else np.asarray(key)),
         "times": to_json(times),
-        "start": hashlib.sha256(np.asarray(mu.points).tobytes()).hexdigest(),
+        "observed": observed,
+        "start": hashlib.sha256(start).hexdigest(),
     }
     return RunStore.create(store, spec, times, mu)
 
@@ -215,7 +217,6 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
             _reread(f, frame(start), times[k], keep, observe)
             for k, f in enumerate(earlier)
         )
-    saved = set(times.tolist())
     try:
         for t_end in _with_switches(segment.field, times)[1:]:
             if t_end <= float(carry.t):
@@ -225,13 +226,13 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
                 carry = _locate(segment, before, carry)
             if int(carry.status) != 0:
                 break
-            if float(t_end) in saved:
+            if t_end in times:
                 look(carry)
     except KeyboardInterrupt:
         interrupted = True
     if frames[-1][0] < float(carry.t):
         look(carry)
-    outcome = explain(carry, segment.field, times[-1])
+    outcome = explain(carry, held_until(segment.field, carry.t), times[-1])
     if interrupted:
         outcome = Outcome("interrupted", f"stopped by hand at t = {frames[-1][0]:g}.")
     elif store is not None:
