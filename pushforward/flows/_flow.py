@@ -69,6 +69,7 @@ def flow(
     >>> traj = flow(Attention(9.0), mu, 20.0)
     """
     _check(field, mu, noise, key, solver)
+    _check_functions(observe, until)
     solver = solver or (Heun(0.01) if noise is not None else Adaptive())
     times = save_times(save, t0, t1)
     if isinstance(solver, Layers):
@@ -137,12 +138,26 @@ def _check(field, mu, noise, key, solver) -> None:
             f"`mu` must be Particles, got {type(mu).__name__}. "
             "For an array of points use Particles(Sphere(d), points)."
         )
+    if solver is not None and not isinstance(solver, AbstractSolver):
+        raise InputError(f"`solver` must be a solver such as Adaptive(), got {solver!r}.")
+    if noise is not None and not isinstance(noise, AbstractNoise):
+        raise InputError(f"`noise` must be a noise such as Brownian(0.1), got {noise!r}.")
     if noise is not None and key is None:
         raise InputError("`noise` needs a `key`, for example key=jax.random.key(0).")
     if noise is not None and isinstance(solver, Adaptive):
         raise InputError(
             "`solver` must have a fixed step when there is noise: use Heun(0.01)."
         )
+
+
+def _check_functions(observe, until) -> None:
+    if observe is not None and not isinstance(observe, Mapping):
+        raise InputError(
+            f"`observe` must be a dict of named functions, got {observe!r}. "
+            'For example observe={"E": InteractionEnergy(9.0)}.'
+        )
+    if until is not None and not callable(until):
+        raise InputError(f"`until` must be a function of the measure, got {until!r}.")
 
 
 def _on_grid(times: np.ndarray, h: float, t0: float) -> np.ndarray:

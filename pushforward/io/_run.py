@@ -224,7 +224,10 @@ def _write_resume(path: pathlib.Path, carry: Carry, hashes: list[str]) -> None:
 
 def _read_resume(path: pathlib.Path) -> dict | None:
     try:
-        with np.load(_resume_file(path), allow_pickle=False) as data:
+        with (
+            open(_resume_file(path), "rb") as file,
+            np.load(file, allow_pickle=False) as data,
+        ):
             return {name: data[name] for name in data.files}
     except FileNotFoundError:
         return None

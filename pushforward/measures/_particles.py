@@ -99,6 +99,12 @@ class Particles(AbstractMeasure):
         check_finite("points", x)
         if weights is not None:
             weights = as_float_array("weights", weights)
+            check_finite("weights", weights)
+            if not is_traced(weights) and not float(weights.sum()) > 0:
+                raise InputError(
+                    f"`weights` must have a positive sum, got {float(weights.sum()):g}. "
+                    "Leave them out for equal masses."
+                )
             weights = weights / weights.sum()
         if not isinstance(space, Euclidean) and not is_traced(x) and x.ndim == 2:
             zero = np.flatnonzero(~np.asarray(x).any(axis=1))
