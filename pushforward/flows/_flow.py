@@ -257,7 +257,7 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
 
 def _reread(arrays: dict, mu: Particles, t: float, keep: bool, observe):
     """A frame of an interrupted run, as it was when it was first computed."""
-    weights = jnp.log(jnp.asarray(arrays["weights"]))
+    weights = jnp.asarray(arrays["log_weights"])
     measure = mu.moved(jnp.asarray(arrays["points"]), weights) if keep else None
     return float(t), measure, {name: arrays[name] for name in observe}
 

@@ -65,14 +65,15 @@ class RunStore:
         dtype = np.asarray(mu.points).dtype
         _allocate(group, "time", (T,), (T,), float, ("time",))[:] = times
         _allocate(group, "points", (T, n, d), (1, n, d), dtype, ("time", "token", "x"))
-        _allocate(group, "weights", (T, n), (1, n), dtype, ("time", "token"))
+        for name in ("weights", "log_weights"):  # the logarithms: exp loses a bit
+            _allocate(group, name, (T, n), (1, n), dtype, ("time", "token"))
         return cls(path, group)
 
     def append(self, carry: Carry, mu: Particles, seen: dict[str, np.ndarray]) -> None:
         """Put one frame on disk, then let it count."""
         k, T = len(self.hashes), self.group["points"].shape[0]
-        frame = {"points": np.asarray(mu.points), "weights": np.asarray(mu.weights)}
-        frame |= {name: np.asarray(value) for name, value in seen.items()}
+        own = {name: getattr(mu, name) for name in ("points", "weights", "log_weights")}
+        frame = {name: np.asarray(value) for name, value in (own | seen).items()}
         for name, value in frame.items():
             if name not in self.group:
                 dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
@@ -156,10 +157,11 @@ def load(path) -> Trajectory:
     arrays = {name: array[: len(hashes)] for name, array in _arrays(path, group)}
     _verify(path, arrays, hashes)
     space = from_json(spec["space"])
-    weights = jnp.asarray(arrays.pop("weights"))
-    frames = Particles(space, arrays["points"][0], None)
-    frames = frames.moved(jnp.asarray(arrays.pop("points")), jnp.log(weights))
+    points, log_weights = arrays.pop("points"), arrays.pop("log_weights")
+    frames = Particles(space, points[0], None)
+    frames = frames.moved(jnp.asarray(points), jnp.asarray(log_weights))
     times = arrays.pop("time")
+    arrays.pop("weights")
     ended = attributes.get("outcome")
     field = from_json(spec["field"]) if spec.get("field") else None
     return Trajectory(
