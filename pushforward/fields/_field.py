@@ -86,7 +86,9 @@ class Sum(AbstractField):
 
     def __init__(self, fields):
         self.fields = tuple(fields)
-        if not self.fields or not all(isinstance(f, AbstractField) for f in self.fields):
+        if not self.fields or not all(
+            isinstance(f, AbstractField) for f in self.fields
+        ):
             raise InputError(
                 f"`fields` must be a non-empty list of fields, got {self.fields!r}."
             )

@@ -139,9 +139,13 @@ def _check(field, mu, noise, key, solver) -> None:
             "For an array of points use Particles(Sphere(d), points)."
         )
     if solver is not None and not isinstance(solver, AbstractSolver):
-        raise InputError(f"`solver` must be a solver such as Adaptive(), got {solver!r}.")
+        raise InputError(
+            f"`solver` must be a solver such as Adaptive(), got {solver!r}."
+        )
     if noise is not None and not isinstance(noise, AbstractNoise):
-        raise InputError(f"`noise` must be a noise such as Brownian(0.1), got {noise!r}.")
+        raise InputError(
+            f"`noise` must be a noise such as Brownian(0.1), got {noise!r}."
+        )
     if noise is not None and key is None:
         raise InputError("`noise` needs a `key`, for example key=jax.random.key(0).")
     if noise is not None and isinstance(solver, Adaptive):

@@ -100,12 +100,13 @@ class Particles(AbstractMeasure):
         if weights is not None:
             weights = as_float_array("weights", weights)
             check_finite("weights", weights)
-            if not is_traced(weights) and not float(weights.sum()) > 0:
+            total = weights.sum()
+            if not is_traced(total) and not total > 0:
                 raise InputError(
-                    f"`weights` must have a positive sum, got {float(weights.sum()):g}. "
+                    f"`weights` must have a positive sum, got {float(total):g}. "
                     "Leave them out for equal masses."
                 )
-            weights = weights / weights.sum()
+            weights = weights / total
         if not isinstance(space, Euclidean) and not is_traced(x) and x.ndim == 2:
             zero = np.flatnonzero(~np.asarray(x).any(axis=1))
             if len(zero):

@@ -176,7 +176,9 @@ def test_a_batch_of_fields_is_a_loop_over_fields(name, field):
     batch = jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *family)
     if not jax.tree_util.tree_leaves(field):
         pytest.skip("a field without numbers has no batch")
-    together = eqx.filter_jit(eqx.filter_vmap(lambda f: f(jnp.asarray(0.5, float), mu).v))
+    together = eqx.filter_jit(
+        eqx.filter_vmap(lambda f: f(jnp.asarray(0.5, float), mu).v)
+    )
     for one, row in zip(family, np.asarray(together(batch)), strict=True):
         np.testing.assert_allclose(row, at(one, mu)[0], atol=1e-14)
 

@@ -20,7 +20,9 @@ def mu(sine):
 
 
 def end(field, mu, t1, solver, **options):
-    return np.asarray(pf.flow(field, mu, t1, save=2, solver=solver, **options).final.points)
+    return np.asarray(
+        pf.flow(field, mu, t1, save=2, solver=solver, **options).final.points
+    )
 
 
 def slope(steps, errors):
@@ -39,7 +41,7 @@ def test_fixed_steps_have_their_order(mu, make, steps):
 
 
 def test_layers_have_order_one(mu):
-    """Measured on attention alone: with V = I the clock is slow, an error of order h."""
+    """Measured on attention alone: with V = I the clock is slow, error O(h)."""
     field, steps = pf.Attention(2.0), 2.0 ** -np.arange(4, 10)
     reference = end(field, mu, 1.0, TIGHT)
     errors = [
@@ -84,7 +86,9 @@ def test_stays_on_the_sphere(mu, solver):
 
 
 def test_stays_on_the_sphere_for_a_hundred_thousand_steps(mu):
-    run = pf.flow(pf.Attention(2.0, V=-np.eye(3)), mu, 1000.0, save=2, solver=pf.Heun(0.01))
+    run = pf.flow(
+        pf.Attention(2.0, V=-np.eye(3)), mu, 1000.0, save=2, solver=pf.Heun(0.01)
+    )
     assert int(run.steps) == 100_000
     assert np.abs(np.linalg.norm(run.points, axis=-1) - 1).max() <= 1e-12
 
@@ -130,7 +134,9 @@ def test_frames_are_where_they_were_asked_for(mu):
     times = [0.3, 0.7, 1.0]
     run = pf.flow(pf.Attention(2.0), mu, 2.0, save=times, solver=TIGHT)
     np.testing.assert_array_equal(run.times, [0.0, 0.3, 0.7, 1.0, 2.0])
-    np.testing.assert_allclose(run.points[2], end(pf.Attention(2.0), mu, 0.7, TIGHT), atol=1e-11)
+    np.testing.assert_allclose(
+        run.points[2], end(pf.Attention(2.0), mu, 0.7, TIGHT), atol=1e-11
+    )
     np.testing.assert_array_equal(run.at(0.7).points, run.points[2])
     log = pf.flow(pf.Attention(2.0), mu, 2.0, save=pf.LogTimes(0.02, 3), solver=TIGHT)
     np.testing.assert_allclose(log.times, [0.0, 0.02, 0.2, 2.0])
@@ -165,7 +171,9 @@ def test_switching_is_flowing_one_field_after_the_other(mu, solver):
     np.testing.assert_allclose(run.final.points, second.points, atol=1e-11)
     if isinstance(solver, pf.Heun):
         assert int(run.steps) == 16
-    inside = jax.jit(lambda m: pf.flow(field, m, 2.0, save=2, solver=solver).final.points)
+    inside = jax.jit(
+        lambda m: pf.flow(field, m, 2.0, save=2, solver=solver).final.points
+    )
     np.testing.assert_allclose(inside(mu), second.points, atol=1e-11)
 
 
@@ -202,14 +210,17 @@ def test_tracing_gives_what_the_host_gives(mu):
 def test_tracing_takes_as_many_steps_as_it_needs(mu):
     """Ten thousand steps between two frames must not stop half way in silence."""
     field, solver = pf.Attention(2.0), pf.Heun(1e-4)
-    traced = jax.jit(lambda m: pf.flow(field, m, 1.0, save=2, solver=solver).final.points)
+    traced = jax.jit(
+        lambda m: pf.flow(field, m, 1.0, save=2, solver=solver).final.points
+    )
     host = pf.flow(field, mu, 1.0, save=2, solver=solver)
     assert int(host.steps) == 10_000
     np.testing.assert_allclose(traced(mu), host.final.points, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "solver", [pf.Adaptive(1e-5, 1e-5), pf.Heun(0.05), pf.Layers(0.05), pf.LieTrotter(0.05)]
+    "solver",
+    [pf.Adaptive(1e-5, 1e-5), pf.Heun(0.05), pf.Layers(0.05), pf.LieTrotter(0.05)],
 )
 def test_float32_flows_stay_float32(mu, solver):
     E = pf.InteractionEnergy(2.0)
@@ -319,7 +330,9 @@ class TestEdges:
         mu = pf.Particles(pf.Sphere(3), [[0.6, 0.0, 0.8]])
         for field in (pf.Attention(4.0), pf.CausalAttention(4.0)):
             run = pf.flow(field, mu, 10.0, save=3)
-            np.testing.assert_allclose(run.points, mu.points[None].repeat(3, 0), atol=1e-15)
+            np.testing.assert_allclose(
+                run.points, mu.points[None].repeat(3, 0), atol=1e-15
+            )
             assert run.outcome.kind == "stationary"
 
     def test_antipodal_tokens_stay_for_a_while(self):

@@ -30,7 +30,9 @@ def problem():
     def loss(parameters):
         field = pf.Attention(**{k: v for k, v in parameters.items() if k != "points"})
         mu = base.moved(base.space.project(parameters["points"]))
-        return jnp.sum(probe * pf.flow(field, mu, 1.0, save=2, solver=SOLVER).final.points)
+        return jnp.sum(
+            probe * pf.flow(field, mu, 1.0, save=2, solver=SOLVER).final.points
+        )
 
     parameters = WEIGHTS | {"points": x}
     return jax.jit(loss), jax.jit(jax.grad(loss)), parameters
@@ -45,9 +47,9 @@ def test_reverse_mode_against_central_differences(problem, name):
         loss(parameters | {name: parameters[name] + s * direction})
     )
     h = 1e-3  # fourth order: the error is h^4, the rounding 1e-12 / h
-    numerical = (8 * (shifted(h) - shifted(-h)) - (shifted(2 * h) - shifted(-2 * h))) / (
-        12 * h
-    )
+    numerical = (
+        8 * (shifted(h) - shifted(-h)) - (shifted(2 * h) - shifted(-2 * h))
+    ) / (12 * h)
     exact = float(jnp.sum(gradient(parameters)[name] * direction))
     assert exact == pytest.approx(numerical, rel=1e-6)
     assert abs(exact) > 1e-3
