@@ -24,4 +24,5 @@ from pushforward.fields._rescaled import RescaledPerceptron as RescaledPerceptro
 from pushforward.fields._scaled import same_for_all_orders as same_for_all_orders
 from pushforward.fields._scaled import scaled_push as scaled_push
 from pushforward.fields._switched import Switched as Switched
+from pushforward.fields._switched import held_until as held_until
 from pushforward.fields._switched import switch_times as switch_times

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import scalar
 from pushforward._printing import shown
+from pushforward.errors import InputError
 from pushforward.measures import AbstractMeasure, Particles
 from pushforward.spaces import AbstractSpace, Circle, Sphere
 
@@ -93,6 +94,12 @@ class Sum(AbstractField):
 
     def __init__(self, fields):
         self.fields = tuple(fields)
+        if not self.fields or not all(
+            isinstance(f, AbstractField) for f in self.fields
+        ):
+            raise InputError(
+                f"`fields` must be a non-empty list of fields, got {self.fields!r}."
+            )
 
     def drive(self, t, mu: Particles) -> Drive:
         """The sum of the drives."""
@@ -110,6 +117,8 @@ class Multiple(AbstractField):
     field: AbstractField
 
     def __init__(self, c, field: AbstractField):
+        if not isinstance(field, AbstractField):
+            raise InputError(f"`field` must be a field, got {field!r}.")
         self.c = scalar("c", c)
         self.field = field
 
