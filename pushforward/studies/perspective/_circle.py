@@ -60,7 +60,9 @@ def _growth(beta: float, k: int) -> Callable[[Parameters], Claim]:
         tolerance = 1e-6 * predicted
         return within(words, where, "identity", measured, predicted, tolerance, note)
 
-    words = f"Growth rate of the wave k = {k} of SA about uniform, d = 2, beta = {beta:g}."
+    words = (
+        f"Growth rate of the wave k = {k} of SA about uniform, d = 2, beta = {beta:g}."
+    )
     claim.__doc__ = words
     return claim
 
@@ -79,7 +81,7 @@ def from_uniform(p: Parameters) -> np.ndarray:
 
 
 def clusters_from_uniform(p: Parameters) -> Claim:
-    """Nearly uniform tokens on the circle break into as many clusters as the fastest wave."""
+    """Nearly uniform tokens on the circle form as many clusters as the fastest wave."""
     found = from_uniform(p)
     predicted = np.array([theory.stability.dominant_degree(b, 2) for b in p.rate_betas])
     k = int(np.argmax(np.abs(found - predicted)))
@@ -127,13 +129,13 @@ def clock(p: Parameters) -> dict[str, np.ndarray]:
     field, see = pf.Attention(6.0), {"cosine": pf.observables.mean_cosine}
     exact = float(theory.two_tokens.merging_time(6.0))
     data = {"merging": np.array([exact])}
-    data["times"] = np.sort(np.append(np.linspace(0.0, 45.0, 91), exact))
+    data["times"] = np.sort(np.append(np.linspace(0.0, 45.0, 181), exact))
     run = pf.flow(field, mu, 45.0, save=data["times"], solver=PRECISE, observe=see)
-    data["exact"] = run.observed["cosine"]
+    data["exact"] = np.asarray(run.observed["cosine"])
     for h in (0.1, 0.05):
         run = pf.flow(field, mu, 45.0, save=451, solver=pf.Layers(h), observe=see)
-        data[f"layers {h:g}"] = run.observed["cosine"]
-        data["layer times"] = run.times
+        data[f"layers {h:g}"] = np.asarray(run.observed["cosine"])
+        data["layer times"] = np.asarray(run.times)
     return data
 
 

@@ -30,12 +30,13 @@ def spread_out(p: Parameters, name: str) -> np.ndarray:
     measures = starts(3, n, STARTS, pf.key_for(p.seed, name))
 
     # Only the limit matters: a fixed step compiles faster and goes to the same place.
+    numerics: dict = {"save": pf.OnlyObservables(2), "solver": pf.Heun(0.2)}
+
     @jax.jit
     def ends(measures):
-        run = lambda mu: pf.flow(  # noqa: E731
-            field, mu, 400.0, save=pf.OnlyObservables(2), solver=pf.Heun(0.2)
-        ).final
-        final = jax.vmap(run)(measures)
+        final = jax.vmap(lambda mu: pf.flow(field, mu, 400.0, **numerics).final)(
+            measures
+        )
         return final.points, jax.vmap(pf.InteractionEnergy(beta).plain)(final)
 
     points, energies = ends(measures)
@@ -54,7 +55,7 @@ def _code(name: str) -> Callable[[Parameters], Claim]:
         where = paper("section 3.2")
         return within(words, where, "theorem", measured, predicted, 1e-10, note)
 
-    words = f"Repulsion of n = {n} tokens on S^2 ends in the {name} (energy at beta = {beta:g})."
+    words = f"Repulsion of {n} tokens on S^2 at beta = {beta:g} ends in the {name}."
     claim.__doc__ = words
     return claim
 

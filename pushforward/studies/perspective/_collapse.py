@@ -61,14 +61,9 @@ def _with_any_weights(p: Parameters) -> dict[str, np.ndarray]:
     fields = jax.vmap(pf.Attention)(betas, many(Q), many(K))
     measures = jax.vmap(lambda x: pf.Particles(pf.Sphere(3), x))(x)
     run = ensemble(fields, measures, CONE_TIMES, {"x": where_points})
-    x = run.observed["x"]
-    return {
-        "zero": x[:16],
-        "half": x[16:32],
-        "twice": x[32:48],
-        "small": x[48:64],
-        "cone": x[64:],
-    }
+    names = ("zero", "half", "twice", "small", "cone")
+    parts = np.split(run.observed["x"], [16, 32, 48, 64])
+    return dict(zip(names, parts, strict=True))
 
 
 def small_beta_any_weights(p: Parameters) -> Claim:
@@ -82,7 +77,9 @@ def first_order_in_beta(p: Parameters) -> Claim:
     """T4.2, proof: x^beta - x^0 is of first order in beta at fixed time."""
     x = _with_any_weights(p)
     k = CONE_TIMES.index(2.0)
-    moved = [np.abs(x[name][:, k] - x["zero"][:, k]).max() for name in ("half", "twice")]
+    moved = [
+        np.abs(x[name][:, k] - x["zero"][:, k]).max() for name in ("half", "twice")
+    ]
     note = f"|x^0.01 - x^0| / |x^0.005 - x^0| at t = 2; |x^0.01 - x^0| = {moved[1]:.3g}"
     ratio, where = moved[1] / moved[0], paper("theorem 4.2")
     claim = str(first_order_in_beta.__doc__)
@@ -115,9 +112,7 @@ def _long(p: Parameters, fields) -> float:
 def every_beta(p: Parameters) -> Claim:
     """T6.1: for d = 3 almost every start collapses under SA (n = 8, beta to 3)."""
     share = _long(p, attention([0.0, 0.5, 1.0, 2.0, 3.0]))
-    return within(
-        str(every_beta.__doc__), paper("theorem 6.1"), "theorem", share, 1, 0
-    )
+    return within(str(every_beta.__doc__), paper("theorem 6.1"), "theorem", share, 1, 0)
 
 
 def every_beta_unnormalized(p: Parameters) -> Claim:
@@ -167,7 +162,7 @@ def large_beta_constant(p: Parameters) -> Claim:
         str(large_beta_constant.__doc__),
         paper("theorem 5.1"),
         "theorem",
-        "the constant C(d) is not explicit for d > 2, where theorem 6.1 covers all beta",
+        "C(d) is not explicit for d > 2, where theorem 6.1 covers every beta",
     )
 
 

@@ -5,7 +5,7 @@ slowest member, and a small one stays in the cache of the processor.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -44,7 +44,7 @@ def starts(d: int, n: int, replicas: int, key: PRNGKeyArray) -> pf.Particles:
     return jax.jit(jax.vmap(one))(jax.random.split(key, replicas))
 
 
-def crossed(fields, measures: pf.Particles):
+def crossed(fields, measures: pf.Particles) -> tuple[Any, pf.Particles]:
     """Every field with every measure; fields vary slowest."""
     b = len(jax.tree_util.tree_leaves(fields)[0])
     r = len(measures.points)
@@ -85,9 +85,7 @@ def _mapped(fields, measures, times, names, solver, batch):
     save = pf.OnlyObservables(np.array(times))
 
     def one(system):
-        run = pf.flow(
-            *system, times[-1], save=save, solver=solver, observe=dict(names)
-        )
+        run = pf.flow(*system, times[-1], save=save, solver=solver, observe=dict(names))
         return run.observed, run.final.points, run.status
 
     return jax.lax.map(one, (fields, measures), batch_size=batch)

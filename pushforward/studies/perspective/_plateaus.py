@@ -34,7 +34,12 @@ SHARES = {
     (8, 6.0): (0.030, 0.268, 0.416, 0.485),
     (8, 9.0): (0.018, 0.095, 0.168, 0.200),
 }
-COUNTS = {1.0: (1.002, 0.002), 4.0: (2.083, 0.009), 9.0: (3.143, 0.016), 25.0: (5.213, 0.021)}
+COUNTS = {
+    1.0: (1.002, 0.002),
+    4.0: (2.083, 0.009),
+    9.0: (3.143, 0.016),
+    25.0: (5.213, 0.021),
+}
 
 
 class Shares(NamedTuple):
@@ -91,7 +96,9 @@ def _share(d: int, beta: float) -> Callable[[Parameters], Claim]:
         numbers = measured[k], SHARES[d, beta][k], tolerance[k]
         return within(words, paper("figure 3"), "experiment", *numbers, note)
 
-    words = f"Figure 3: share of close pairs over time, d = {d}, beta = {beta:g}, n = 32."
+    words = (
+        f"Figure 3: share of close pairs over time, d = {d}, beta = {beta:g}, n = 32."
+    )
     claim.__doc__ = words
     return claim
 
@@ -110,7 +117,9 @@ def _count(beta: float) -> Callable[[Parameters], Claim]:
         mean = found.mean()
         return within(words, where, "experiment", mean, published, tolerance, note)
 
-    words = f"Figure 4: mean number of clusters at t = 30 on the circle, beta = {beta:g}."
+    words = (
+        f"Figure 4: mean number of clusters at t = 30 on the circle, beta = {beta:g}."
+    )
     claim.__doc__ = words
     return claim
 

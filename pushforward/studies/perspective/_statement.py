@@ -10,7 +10,6 @@ SURVEY = "rigollet2025meanfield"
 
 within = functools.partial(studies.within, STUDY)
 at_least = functools.partial(studies.at_least, STUDY)
-at_most = functools.partial(studies.at_most, STUDY)
 open_claim = functools.partial(studies.open_claim, STUDY)
 
 
