@@ -49,11 +49,9 @@ def _eight_tokens(p: Parameters) -> dict[Any, np.ndarray]:
     betas = jnp.ones(len(x)).at[:3].set(jnp.array([0.0, 1.0, 4.0]))
     measures = jax.vmap(lambda x: pf.Particles(pf.Sphere(TOKENS), x))(x)
     run = ensemble(attention(betas), measures, TIMES, {"x": where_points})
-    x = run.observed["x"]
-    out: dict[Any, np.ndarray] = {"orthonormal": x[:3]}
-    for k, d in enumerate(DIMENSIONS):
-        out[d] = x[3 + k * PER_DIMENSION : 3 + (k + 1) * PER_DIMENSION]
-    return out
+    ends = 3 + PER_DIMENSION * np.arange(len(DIMENSIONS) + 1)
+    parts = np.split(run.observed["x"], ends)
+    return dict(zip(("orthonormal", *DIMENSIONS), parts, strict=False))
 
 
 def _equiangular(beta: float) -> Callable[[Parameters], Claim]:

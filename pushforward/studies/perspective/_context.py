@@ -35,7 +35,8 @@ def pre_norm_run(p: Parameters) -> dict[str, np.ndarray]:
     solver = pf.Adaptive(1e-10, 1e-12)
     field = pf.PreNorm(pf.Attention(2.0))
     run = pf.flow(field, mu, 1000.0, save=times, solver=solver, observe=see)
-    return {"times": run.times, "gap": run.observed["gap"]}
+    gap = np.asarray(run.observed["gap"])
+    return {"times": np.asarray(run.times), "gap": gap}
 
 
 def _first_gap(mu: pf.Particles):

@@ -85,7 +85,10 @@ def _mapped(fields, measures, times, names, solver, batch):
     save = pf.OnlyObservables(np.array(times))
 
     def one(system):
-        run = pf.flow(*system, times[-1], save=save, solver=solver, observe=dict(names))
+        field, mu = system
+        run = pf.flow(
+            field, mu, times[-1], save=save, solver=solver, observe=dict(names)
+        )
         return run.observed, run.final.points, run.status
 
     return jax.lax.map(one, (fields, measures), batch_size=batch)

@@ -27,20 +27,21 @@ def compute_energy(p: Parameters) -> dict[str, np.ndarray]:
 
 @styled
 def draw_energy(data: dict[str, np.ndarray]) -> Figure:
-    """SA on the left, USA with clock e^{-beta} on the right."""
-    figure = new_figure(8.0, 3.0)
+    """SA and USA; dotted are the least (uniform) and the largest (Dirac) energies."""
+    figure = new_figure(8.0, 3.3)
     axes = figure.subplots(1, 2, sharey=True)
-    kinds = (("SA", "energy"), ("USA, time × e^β", "unnormalized"))
-    for ax, (title, name) in zip(axes, kinds, strict=True):
+    kinds = (("SA", "energy", "$t$"), ("USA", "unnormalized", r"$e^\beta t$"))
+    for ax, (title, name, clock) in zip(axes, kinds, strict=True):
         for k, beta in enumerate(data["betas"]):
             ax.plot(
                 data["times"], data[name][k], color=PALETTE[k], label=f"β = {beta:g}"
             )
             ax.axhline(data["least"][k], color=PALETTE[k], ls=":", lw=0.8)
         ax.axhline(1.0, color=INK, ls=":", lw=0.8)
-        ax.set(title=title, xlabel="t", ylim=(0, 1.04))
+        ax.set(title=title, xlabel=clock, xlim=(0, 40), ylim=(0, 1.04))
     axes[0].set_ylabel("energy, 1 for a single point")
-    axes[1].legend(title="dotted: uniform, Dirac", loc="center right")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     return figure
 
 
@@ -53,9 +54,16 @@ def compute_codes(p: Parameters) -> dict[str, np.ndarray]:
 def draw_codes(data: dict[str, np.ndarray]) -> Figure:
     """Three globes, with edges between nearest neighbors."""
     figure = new_figure(7.5, 2.9)
+    camera = plot.Camera(azimuth=20.0, elevation=16.0)
     for ax, (name, points) in zip(figure.subplots(1, 3), data.items(), strict=True):
         mu = pf.Particles(pf.Sphere(3), points)
-        plot.sphere(mu, ax=ax, color=plot.ByStart())
+        plot.sphere(mu, ax=ax, color=PALETTE[0], camera=camera)
+        distance = np.linalg.norm(points[:, None] - points, axis=-1)
+        near = distance[distance > 0].min() * 1.01
+        for i, j in np.argwhere(np.triu((distance > 0) & (distance < near))):
+            ends = camera.see(points[[i, j]])
+            front = ends[:, 2].mean() > -0.05
+            ax.plot(*ends[:, :2].T, color=INK, lw=1.1 if front else 0.5, alpha=0.6)
         ax.set_title(f"{len(points)} tokens: {name}")
     return figure
 
