@@ -299,7 +299,7 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
             break
         # An array, not a float: a float is static and would compile every time.
         trial = _advance(free, before, np.asarray(middle), reverse=False)
-        if bool(segment.until(trial.mu)):
+        if segment.until is not None and bool(segment.until(trial.mu)):
             high, best = middle, trial
         else:
             low, before = middle, trial

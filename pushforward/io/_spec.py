@@ -1,6 +1,5 @@
 """Objects as JSON by public name: what the command line, the page and runs exchange."""
 
-import functools
 import importlib
 import inspect
 from typing import Any
@@ -46,7 +45,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """The object that `to_json` wrote. Only public names are looked up; no code runs."""
+    """The object that `to_json` wrote. Public names only; no code runs."""
     if isinstance(value, list):
         return [from_json(item) for item in value]
     if not isinstance(value, dict):
@@ -91,7 +90,6 @@ def _array(value: dict) -> np.ndarray:
         ) from error
 
 
-@functools.cache
 def _parameters(cls: type) -> tuple[str, ...]:
     return tuple(inspect.signature(cls).parameters)
 

@@ -92,6 +92,8 @@ SOLVERS = {
 NOISES = {"Brownian": [pf.Brownian(0.3)]}
 SUMS = {"Exact": [pf.Exact(), pf.Exact(chunk=3)]}
 OTHERS = {
+    "ArcLength": [pf.ArcLength(0.01)],
+    "Merge": [pf.Merge(1e-5)],
     "LogTimes": [pf.LogTimes(0.1, 5)],
     "OnlyObservables": [pf.OnlyObservables(11)],
     "Outcome": [pf.Outcome("until", "met.")],

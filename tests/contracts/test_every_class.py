@@ -70,7 +70,9 @@ def test_objects_are_frozen(name, value):
         setattr(value, field, 1.0)
 
 
-@pytest.mark.parametrize("name", ["flow", "load", "Trajectory", "os.system", "__init__"])
+@pytest.mark.parametrize(
+    "name", ["flow", "load", "Trajectory", "os.system", "__init__"]
+)
 def test_a_specification_makes_values_and_runs_nothing(name, tmp_path):
     """`from_json` must not call functions, whatever their public name."""
     spec = {"type": name, "path": str(tmp_path / "x")}

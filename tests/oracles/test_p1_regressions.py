@@ -124,8 +124,9 @@ def test_p1_o6_equivariance(twenty, model):
     rotation, _ = np.linalg.qr(np.sin(1.0 + np.arange(16.0) ** 2).reshape(4, 4))
     order = np.random.default_rng(0).permutation(20)
     end = lambda y: np.asarray(  # noqa: E731
-        pf.flow(field, twenty.moved(jnp.asarray(y)), 5.0, save=2, solver=TIGHT)
-        .final.points
+        pf.flow(
+            field, twenty.moved(jnp.asarray(y)), 5.0, save=2, solver=TIGHT
+        ).final.points
     )
     plain = end(x)
     assert np.abs(end(x @ rotation.T) - plain @ rotation.T).max() < 1e-11
