@@ -65,18 +65,19 @@ def advance(segment: Segment, carry: Carry, t_end, reverse: bool) -> Carry:
         carry, motion = state
         return _one_step(segment, carry, motion, t_end)
 
-    if reverse:
-        state = eqxi.while_loop(
-            unfinished,
-            body,
-            (carry, motion),
-            kind="checkpointed",
-            max_steps=solver.max_steps,
-            checkpoints=CHECKPOINTS,
-        )
-    else:
-        state = jax.lax.while_loop(unfinished, body, (carry, motion))
-    return state[0]
+    if not reverse:
+        return jax.lax.while_loop(unfinished, body, (carry, motion))[0]
+    state = eqxi.while_loop(
+        unfinished,
+        body,
+        (carry, motion),
+        kind="checkpointed",
+        max_steps=solver.max_steps,
+        checkpoints=CHECKPOINTS,
+    )
+    # This loop ends at its budget without a word, before t_end: say so.
+    status = jnp.where(unfinished(state), OUT_OF_STEPS, state[0].status)
+    return eqx.tree_at(lambda c: c.status, state[0], status)
 
 
 def _one_step(segment: Segment, carry: Carry, motion: Motion, t_end):
