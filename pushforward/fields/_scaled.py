@@ -52,6 +52,7 @@ def _(field: UnnormalizedAttention, t, mu, log_unit):
     push = _over(total.log_scale - unit, total.moment)
     if field.V is None:
         return push
+    assert total.log_own is not None
     return apply(field.V, push + _over(total.log_own - unit, mu.points))
 
 
@@ -80,6 +81,7 @@ def _softmax(V, total: KernelSum, mu: Particles, log_unit) -> Array:
     push = _over(total.log_scale - total.log_total - log_unit, total.moment)
     if V is None:
         return push
+    assert total.log_own is not None
     own = _over(total.log_own - total.log_total - log_unit, mu.points)
     return apply(V, push + own)
 

@@ -245,7 +245,7 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
                 continue
             before = carry
             carry = _advance(segment, carry, np.asarray(t_end), reverse=False)
-            if int(carry.status) == UNTIL:
+            if int(carry.status) == UNTIL and not isinstance(segment.solver, Layers):
                 carry = _locate(segment, before, carry)
             if int(carry.status) != 0:
                 break
@@ -297,8 +297,9 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
+        # An array, not a float: a float is static and would compile every time.
         trial = _advance(free, before, np.asarray(middle), reverse=False)
-        if bool(segment.until(trial.mu)):
+        if segment.until is not None and bool(segment.until(trial.mu)):
             high, best = middle, trial
         else:
             low, before = middle, trial

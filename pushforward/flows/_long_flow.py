@@ -181,13 +181,15 @@ class _Run:
     def _locate(self, before: LongCarry) -> LongCarry:
         """The first time at which `until` holds, by bisection in time."""
         free = eqx.tree_at(lambda s: s.until, self.segment, None)
+        until = self.segment.until
+        assert until is not None
         low, high, best = float(before.log_t), self.log_t, self.carry
         for _ in range(60):
             middle = float(np.logaddexp(low, high)) - math.log(2.0)
             if not low < middle < high:
                 break
             trial = _advance(free, before, middle, math.inf, 2**62)
-            if bool(self.segment.until(free.measure(trial.atoms))):
+            if bool(until(free.measure(trial.atoms))):
                 high, best = middle, trial
             else:
                 low, before = middle, trial

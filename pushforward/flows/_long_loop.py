@@ -6,6 +6,8 @@ since the last merge is kept apart from the total, both as logarithms: at t = 1e
 last approach that takes O(1) would otherwise not change t, and the solver would stall.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -52,7 +54,7 @@ class LongSegment(eqx.Module):
     solver: AbstractSolver
     merge: Merge
     template: Particles
-    until: object
+    until: Callable | None
     stride: Float[Array, ""]
     shrink: int = eqx.field(static=True)
 

@@ -52,7 +52,7 @@ class Trajectory(eqx.Module):
     times: Float[np.ndarray, "t"] | Float[Array, "t"]
     measures: Particles | None
     final: Particles
-    observed: dict[str, Array]
+    observed: dict[str, Array] | dict[str, np.ndarray]
     steps: Int[Array, ""]
     rejected: Int[Array, ""]
     status: Int[Array, ""]

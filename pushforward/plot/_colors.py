@@ -48,7 +48,8 @@ class ByCluster:
     """One color per cluster of the last frame, largest first.
 
     Clusters are components at the geodesic `radius`. Earlier frames show, in the same
-    colors, which tokens will end together. Beyond ten clusters the rest is gray.
+    colors, which tokens will end together. With more than ten clusters, lone tokens
+    and the smallest clusters are gray.
     """
 
     radius: float = 0.1
@@ -60,6 +61,8 @@ class ByCluster:
         mass = np.bincount(labels, history.weights[-1])
         rank = np.empty(len(mass), dtype=int)
         rank[np.argsort(-np.round(mass, 12), kind="stable")] = np.arange(len(mass))
+        if len(mass) > len(PALETTE):
+            rank[np.bincount(labels) == 1] = len(PALETTE)
         table = np.array([to_rgb(c) for c in (*PALETTE, OTHER)])
         return table[np.minimum(rank[labels], len(PALETTE))]
 

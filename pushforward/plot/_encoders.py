@@ -74,16 +74,7 @@ def write_gif(
     images: Iterable[np.ndarray], path: pathlib.Path, size: tuple[int, int], fps: float
 ) -> None:
     """The same images as a looping gif: 256 colors, times in hundredths of a second."""
-    pages: list[Image.Image] = []
-    for image in images:
-        page = Image.fromarray(np.asarray(image)[..., :3])
-        like = pages[0] if pages else None  # one palette: colors do not flicker
-        dither = Image.Dither.NONE
-        pages.append(
-            page.quantize(256, method=Image.Quantize.MEDIANCUT, dither=dither)
-            if like is None
-            else page.quantize(palette=like, dither=dither)
-        )
+    pages = [_indexed(np.asarray(image)[..., :3]) for image in images]
     pages[0].save(
         path,
         format="GIF",
@@ -92,3 +83,25 @@ def write_gif(
         duration=max(round(100 / fps), 2) * 10,
         loop=0,
     )
+
+
+def _indexed(image: np.ndarray) -> Image.Image:
+    """The image in 256 colors, half of them for the few vivid pixels, one for paper.
+
+    Counted by area alone, the pale shading of a globe would take every color and thin
+    trails would turn gray.
+    """
+    pixels = image.reshape(-1, 3)
+    vivid = pixels[np.ptp(pixels, axis=1) > 28]  # the shading stays below 25
+    calm = pixels[:: max(len(pixels) // 20_000, 1)]
+    again = -(-len(calm) // max(len(vivid), 1))  # so that both weigh the same
+    sample = np.concatenate([calm, np.tile(vivid, (again, 1))[: len(calm)]])
+    cut = Image.Quantize.MEDIANCUT
+    palette = Image.fromarray(sample[None]).quantize(255, method=cut)
+    plain = Image.Dither.NONE  # dither would crawl from frame to frame
+    index = np.array(Image.fromarray(image).quantize(palette=palette, dither=plain))
+    index[(image == 255).all(axis=2)] = 255
+    colors = (palette.getpalette() or [])[: 3 * 255]
+    page = Image.fromarray(index)
+    page.putpalette([*colors, *[0] * (3 * 255 - len(colors)), 255, 255, 255])
+    return page

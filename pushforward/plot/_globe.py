@@ -15,6 +15,7 @@ from pushforward.plot._trails import Trails, freshness, pieces_of, worth_drawing
 LIGHT = np.array([-0.45, 0.55, 0.70]) / np.linalg.norm([-0.45, 0.55, 0.70])
 LIT, SHADE = np.array(to_rgb("#fbfcfe")), np.array(to_rgb("#c9d3e1"))
 BODY = np.array(to_rgb("#e9eef5"))  # what far things fade into
+TINY = 1.5e-3  # pieces of trail below half a pixel are not drawn
 EDGE = 1.06  # half-width of the axes: room for beads on the rim
 
 
@@ -75,7 +76,7 @@ class Globe:
         share = strength(depth) * (0.42 + 0.40 * fresh)
         color = mixed(np.tile(colors, (len(kept) - 1, 1)), BODY, share)
         width = (0.5 + 1.1 * fresh) * np.where(depth > 0, 1.0, 0.7)
-        long = np.abs(pieces[:, 0, :2] - pieces[:, 1, :2]).max(axis=1) > 1e-5
+        long = np.abs(pieces[:, 0, :2] - pieces[:, 1, :2]).max(axis=1) > TINY
         for layer, side in zip(self.trails, (-1, 1), strict=True):
             mine = long & ((depth >= 0) == (side > 0))
             layer.place(pieces[mine, :, :2], width[mine], color[mine])

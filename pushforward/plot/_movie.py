@@ -24,6 +24,7 @@ from pushforward.plot._style import SOFT, new_figure, styled
 from pushforward.plot._trails import worth_drawing
 
 INCHES = 5.0  # height of the page, whatever its pixels: lines keep their weight
+STRIDE = 0.04  # of trails: a chord this long bends by less than a pixel
 PIECES = 4000  # of trail in one frame: more would slow the film and hide the tokens
 
 
@@ -117,7 +118,7 @@ class _Film:
 def _recent(past: History) -> History:
     """The newest frames that trails need; with many tokens, tails of comets."""
     longest = max(PIECES // past.points.shape[1], 3)
-    return past.chosen(worth_drawing(past.points)[-longest:])
+    return past.chosen(worth_drawing(past.points, STRIDE)[-longest:])
 
 
 def _coordinates(history: History) -> tuple[History, str]:

@@ -8,7 +8,7 @@ import numpy as np
 from pushforward._checks import scalar
 from pushforward.flows import Trajectory
 from pushforward.functionals import InteractionEnergy
-from pushforward.measures import Particles
+from pushforward.observables import Clusters, mean_cosine
 from pushforward.plot._history import History
 
 _energy = eqx.filter_jit(lambda functional, mu: functional(mu))
@@ -27,21 +27,11 @@ class Numbers:
 def numbers(history: History, k: int, beta: float, radius: float) -> Numbers:
     """The numbers of frame k; energy and cosine are NaN off the sphere."""
     mu = history.frame(k)
-    labels = mu.labels(radius)
-    masses = np.bincount(labels, history.weights[k])
+    found = Clusters(radius)(mu)
     if not history.round:
-        return Numbers(np.nan, len(masses), float(masses.max()), np.nan)
+        return Numbers(np.nan, found.count, found.largest, np.nan)
     energy = float(_energy(InteractionEnergy(beta), mu))
-    return Numbers(energy, len(masses), float(masses.max()), _mean_cosine(mu))
-
-
-def _mean_cosine(mu: Particles) -> float:
-    """The mean of <x, y> over pairs of distinct tokens, by weight."""
-    x, w = np.asarray(mu.points), np.asarray(mu.weights)
-    own = float((w**2).sum())
-    if own >= 1.0:
-        return 1.0  # one token: it agrees with itself
-    return (float(((w @ x) ** 2).sum()) - own) / (1.0 - own)
+    return Numbers(energy, found.count, found.largest, float(mean_cosine(mu)))
 
 
 def beta_of(trajectory: object, beta: float | None) -> float:

@@ -48,6 +48,12 @@ def test_gif_has_the_frames_asked(tmp_path, on_sphere):
     with Image.open(path) as image:
         assert image.n_frames == 7 and image.size == (160, 120)
         assert image.info["duration"] == 50 and image.info["loop"] == 0
+        image.seek(6)
+        last = np.asarray(image.convert("RGB"), dtype=int)
+    assert (last[0, 0] == 255).all()
+    near, far = np.array([0x00, 0x72, 0xB2]), last[..., 0] - last[..., 2]
+    assert np.abs(last - near).sum(axis=2).min() < 80  # the blue cluster stays blue
+    assert far.max() > 40  # the orange one, pale behind the globe, stays warm
 
 
 def test_the_film_follows_the_saved_times(tmp_path, monkeypatch):

@@ -73,6 +73,17 @@ def test_color_by_cluster_ranks_by_mass_and_by_last_frame():
     np.testing.assert_allclose(colors[0], small)
 
 
+def test_lone_tokens_are_gray_only_when_there_are_many():
+    few, many = np.eye(3), np.random.default_rng(0).normal(size=(12, 3))
+    many = np.concatenate([many, many[:1]])
+    many /= np.linalg.norm(many, axis=1, keepdims=True)
+    color = pf.plot.ByCluster(0.01)
+    assert len(np.unique(color.of(as_history(few)), axis=0)) == 3
+    colors = color.of(as_history(many))
+    assert len(np.unique(colors, axis=0)) == 2
+    assert (colors[0] == colors[-1]).all() and (colors[0] != colors[1]).any()
+
+
 def test_frames_draw_the_interpolated_measure(on_sphere):
     figure = pf.plot.frames(on_sphere, [0.0, 2.5, 8.0])
     assert [ax.get_title() for ax in figure.axes] == ["t = 0", "t = 2.5", "t = 8"]
