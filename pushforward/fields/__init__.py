@@ -2,6 +2,7 @@
 
 from pushforward.fields._attention import Attention as Attention
 from pushforward.fields._attention import UnnormalizedAttention as UnnormalizedAttention
+from pushforward.fields._background import Background as Background
 from pushforward.fields._causal import CausalAttention as CausalAttention
 from pushforward.fields._field import AbstractField as AbstractField
 from pushforward.fields._field import AbstractMeanField as AbstractMeanField
@@ -19,6 +20,11 @@ from pushforward.fields._normalization import PeriNorm as PeriNorm
 from pushforward.fields._normalization import PreNorm as PreNorm
 from pushforward.fields._normalization import UnitNorm as UnitNorm
 from pushforward.fields._perceptron import Perceptron as Perceptron
+from pushforward.fields._position import AbstractBias as AbstractBias
+from pushforward.fields._position import Alibi as Alibi
+from pushforward.fields._position import ByLag as ByLag
+from pushforward.fields._position import PositionAttention as PositionAttention
+from pushforward.fields._position import Window as Window
 from pushforward.fields._rescaled import RescaledAttention as RescaledAttention
 from pushforward.fields._rescaled import RescaledPerceptron as RescaledPerceptron
 from pushforward.fields._scaled import same_for_all_orders as same_for_all_orders

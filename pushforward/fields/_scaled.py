@@ -16,9 +16,11 @@ from pushforward.fields._attention import (
     apply,
     seen_by_itself,
 )
+from pushforward.fields._background import Background
 from pushforward.fields._causal import CausalAttention
 from pushforward.fields._field import AbstractField, Multiple, Sum, kills_radial
 from pushforward.fields._heads import Heads
+from pushforward.fields._position import PositionAttention
 from pushforward.measures import Particles
 from pushforward.sums import Careful, KernelSum
 
@@ -69,6 +71,12 @@ def _(field: Heads, t, mu, log_unit):
     return sum(scaled_push(f, t, mu, log_unit) for f in field.heads)
 
 
+@scaled_push.register
+def _(field: Background, t, mu, log_unit):
+    push = scaled_push(field.field, t, field.joined(mu), log_unit)
+    return push[len(field.atoms) :]
+
+
 def _softmax(V, total: KernelSum, mu: Particles, log_unit) -> Array:
     push = _over(total.log_scale - total.log_total - log_unit, total.moment)
     if V is None and kills_radial(mu.space):
@@ -87,10 +95,10 @@ def _over(log_factor: Float[Array, "n"], x: Float[Array, "n d"]) -> Array:
 
 def same_for_all_orders(field: AbstractField) -> bool:
     """Whether the field treats tokens alike, so that coincident ones stay together."""
-    if isinstance(field, CausalAttention):
+    if isinstance(field, CausalAttention | PositionAttention):
         return False
     parts: tuple = ()
-    if isinstance(field, Multiple):
+    if isinstance(field, Multiple | Background):
         parts = (field.field,)
     elif isinstance(field, Sum):
         parts = field.fields

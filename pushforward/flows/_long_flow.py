@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pushforward.errors import InputError
-from pushforward.fields import same_for_all_orders, switch_times
+from pushforward.fields import Motion, same_for_all_orders, switch_times
 from pushforward.flows._long_loop import (
     BALANCED,
     FEWER,
@@ -29,6 +29,7 @@ from pushforward.flows._trajectory import Merges, Trajectory
 from pushforward.measures import Particles, stack
 
 PATIENCE = 200  # steps between two looks at the keyboard
+SMALLEST = 32  # fewer atoms cost the same: not worth another compilation
 _start = eqx.filter_jit(start)
 _compiled = eqx.filter_jit(advance_long)
 
@@ -161,13 +162,10 @@ class _Run:
             jnp.full(size, -jnp.inf),
             jnp.full(size, -jnp.inf),
         )
-        shrink = _smaller(size)
-        self.segment = dataclasses.replace(self.segment, shrink=shrink)
-        fresh = _start(self.segment, new, self.carry.log_t)
-        old = self.carry
-        counts = (old.arc, old.accepted, old.rejected)
-        self.carry = eqx.tree_at(
-            lambda c: (c.arc, c.accepted, c.rejected), fresh, counts
+        self.segment = dataclasses.replace(self.segment, shrink=_smaller(size))
+        v = jnp.where(filled[:, None], self.carry.motion.v[order], 0.0)
+        self.carry = dataclasses.replace(
+            self.carry, atoms=new, motion=Motion(v, None), status=jnp.asarray(RUNNING)
         )
 
     def _note_merges(self) -> None:
@@ -268,16 +266,16 @@ def _roots(parent: np.ndarray) -> np.ndarray:
 
 
 def _bucket(count: int) -> int:
-    """4, 32, 256, ... whichever first holds `count` atoms: few shapes to compile."""
-    size = 4
+    """32, 256, ... whichever first holds `count` atoms: few shapes to compile."""
+    size = SMALLEST
     while size < count:
         size *= 8
     return size
 
 
 def _smaller(size: int) -> int:
-    """The largest of 4, 32, 256, ... below `size`; zero when there is none."""
-    smaller = 4
+    """The largest of 32, 256, ... below `size`; zero when there is none."""
+    smaller = SMALLEST
     while smaller * 8 < size:
         smaller *= 8
     return smaller if smaller < size else 0

@@ -21,6 +21,9 @@ from pushforward.measures import Particles
 RUNNING, ONE_ATOM, FEWER, BALANCED, OUT_OF_STEPS, UNTIL, NOT_FINITE = range(7)
 
 BALANCE = 1e-13  # a drift this much smaller than its terms is rounding
+# After a merge the step keeps its length in time, within these displacements: what is
+# left may be as stiff as before, or slower by a factor of e^{beta}.
+SHORT_STEP, FIRST_STEP = 1e-5, 1e-2
 
 
 class LongCarry(eqx.Module):
@@ -30,6 +33,7 @@ class LongCarry(eqx.Module):
     motion: Motion
     unit: Float[Array, ""]
     h: Float[Array, ""]
+    failed: Bool[Array, ""]
     log_base: Float[Array, ""]
     log_since: Float[Array, ""]
     arc: Float[Array, ""]
@@ -71,7 +75,7 @@ class Scaled(AbstractField):
         return Drive(jnp.where(jnp.isfinite(mu.log_weights)[:, None], push, 0.0))
 
 
-def start(segment: LongSegment, atoms: Atoms, log_t=-jnp.inf) -> LongCarry:
+def start(segment: LongSegment, atoms: Atoms) -> LongCarry:
     """The carry before the first step."""
     zero = jnp.zeros((), int)
     still = Motion(jnp.zeros_like(atoms.points), None)
@@ -80,8 +84,9 @@ def start(segment: LongSegment, atoms: Atoms, log_t=-jnp.inf) -> LongCarry:
         atoms,
         still,
         empty,
-        empty,
-        jnp.asarray(log_t, float),
+        jnp.full((), FIRST_STEP),
+        jnp.asarray(False),
+        jnp.asarray(-jnp.inf),
         jnp.asarray(-jnp.inf),
         empty,
         zero,
@@ -107,7 +112,8 @@ def merged(segment: LongSegment, carry: LongCarry, everywhere: bool) -> LongCarr
             atoms,
             motion,
             unit,
-            jnp.full((), 0.01),
+            jnp.clip(carry.h * jnp.exp(unit - carry.unit), SHORT_STEP, FIRST_STEP),
+            jnp.asarray(True),
             carry.log_t,
             jnp.asarray(-jnp.inf),
             carry.arc,
@@ -191,6 +197,8 @@ def _one_step(segment: LongSegment, carry: LongCarry, log_end) -> LongCarry:
     finite = jnp.isfinite(trial.error)
     accept = finite & (trial.error <= 1.0)
     h_next = segment.solver.next_step(h, jnp.where(finite, trial.error, jnp.inf))
+    # Where stability bounds the step, growing right after a rejection fails again.
+    h_next = jnp.where(accept & carry.failed, jnp.minimum(h_next, h), h_next)
     pick = lambda new, old: jnp.where(accept, new, old)  # noqa: E731
     points = pick(trial.mu.points, mu.points)
     v = pick(trial.motion.v, carry.motion.v)
@@ -208,6 +216,7 @@ def _one_step(segment: LongSegment, carry: LongCarry, log_end) -> LongCarry:
         Motion(v / speed, None),
         carry.unit + jnp.log(speed),
         h_next * speed,
+        ~accept,
         carry.log_base,
         pick(since, carry.log_since),
         carry.arc + pick(jnp.sqrt(jnp.sum(weights * moved**2)), 0.0),

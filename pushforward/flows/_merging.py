@@ -58,19 +58,24 @@ def close_pairs(space: AbstractSpace, atoms: Atoms, radius) -> Bool[Array, "n n"
 def merge_once(
     space: AbstractSpace, atoms: Atoms, near: Bool[Array, "n n"], log_t, arc
 ) -> Atoms:
-    """Every group of close atoms becomes its first member."""
+    """Atoms within reach of a leader become part of it.
+
+    A leader has no atom of lower index within reach. An atom that is close only to
+    atoms which are absorbed themselves waits for the next step: chains of close atoms
+    would otherwise merge over lengths far beyond the radius.
+    """
     n = len(atoms.parent)
-    first = jnp.argmax(near, axis=1)  # the lowest index within reach
-    for _ in range(max(1, (n - 1).bit_length())):
-        first = first[first]
+    lowest = jnp.argmax(near, axis=1)  # the lowest index within reach
+    leads = lowest == jnp.arange(n)
+    first = jnp.where(leads[lowest], lowest, jnp.arange(n))
     weights = jnp.where(atoms.alive, jnp.exp(atoms.log_weights), 0.0)
     sums = jax.ops.segment_sum(weights, first, num_segments=n)
     means = jax.ops.segment_sum(weights[:, None] * atoms.points, first, num_segments=n)
-    leads = first == jnp.arange(n)
-    grew = leads & (sums > weights)
+    stays = first == jnp.arange(n)
+    grew = stays & (sums > weights)
     mean = means / jnp.where(grew, sums, 1.0)[:, None]
     points = jnp.where(grew[:, None], space.project(mean), atoms.points)
-    absorbed = atoms.alive & ~leads
+    absorbed = atoms.alive & ~stays
     log_weights = jnp.where(grew, jnp.log(sums), atoms.log_weights)
     return Atoms(
         points,

@@ -4,6 +4,9 @@ from pushforward.observables._attention import attention_entropy as attention_en
 from pushforward.observables._attention import attention_matrix as attention_matrix
 from pushforward.observables._attention import attention_rank as attention_rank
 from pushforward.observables._attention import leaders as leaders
+from pushforward.observables._centers import Absorption as Absorption
+from pushforward.observables._centers import CenterIndices as CenterIndices
+from pushforward.observables._centers import Centers as Centers
 from pushforward.observables._clusters import ClusterCount as ClusterCount
 from pushforward.observables._clusters import Clusters as Clusters
 from pushforward.observables._clusters import LargestMass as LargestMass
@@ -16,3 +19,7 @@ from pushforward.observables._cosines import order_parameter as order_parameter
 from pushforward.observables._cosines import pair_cosines as pair_cosines
 from pushforward.observables._hemisphere import hemisphere_margin as hemisphere_margin
 from pushforward.observables._hemisphere import in_hemisphere as in_hemisphere
+from pushforward.observables._life import ClusterLife as ClusterLife
+from pushforward.observables._life import Life as Life
+from pushforward.observables._life import Plateau as Plateau
+from pushforward.observables._life import cluster_life as cluster_life

@@ -21,12 +21,15 @@ class Careful(AbstractSum):
         m, n = logits.shape
         if kernel.causal:
             logits = jnp.where(jnp.tri(m, n, dtype=bool), logits, -jnp.inf)
-        log_total = jax.nn.logsumexp(logits, axis=1)
         log_own = None
         if kernel.own:
             log_own = jnp.diagonal(logits)
             logits = jnp.where(jnp.eye(m, n, dtype=bool), -jnp.inf, logits)
         shift = jax.lax.stop_gradient(logits.max(axis=1))
         shift = jnp.where(jnp.isfinite(shift), shift, 0.0)  # nobody else is there
-        moment = jnp.exp(logits - shift[:, None]) @ kernel.values
+        a_ij = jnp.exp(logits - shift[:, None])  # the one pass over all exponentials
+        log_total = shift + jnp.log(a_ij.sum(axis=1))
+        if log_own is not None:
+            log_total = jnp.logaddexp(log_total, log_own)
+        moment = a_ij @ kernel.values
         return KernelSum(log_total, shift, moment, log_own)

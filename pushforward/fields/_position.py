@@ -1,0 +1,135 @@
+"""Causal attention that also knows how far back a token stands: position biases."""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from pushforward._checks import as_float_array, matrix_or_none, scalar, whole
+from pushforward._printing import shown
+from pushforward.errors import InputError
+from pushforward.fields._attention import apply, inverse_temperature, own_apart
+from pushforward.fields._field import AbstractField, Drive
+from pushforward.measures import Particles
+
+DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
+ROWS = 128  # rows at a time above that
+
+
+class AbstractBias(eqx.Module):
+    """What is added to the logit of token k for token j, as a function of k - j."""
+
+    __repr__ = shown
+
+    @abc.abstractmethod
+    def __call__(self, lag: Int[Array, "m n"]) -> Float[Array, "m n"]:
+        """The bias at every lag k - j; negative lags are masked by the caller."""
+
+
+class Alibi(AbstractBias):
+    """A penalty linear in distance: -slope (k - j). [press2022alibi]"""
+
+    slope: Float[Array, ""]
+
+    def __init__(self, slope):
+        self.slope = scalar("slope", slope)
+
+    def __call__(self, lag):
+        """Minus slope times the lag."""
+        return -self.slope * lag
+
+
+class ByLag(AbstractBias):
+    """Any bias: `values[r]` at lag r, and the last value at all larger lags."""
+
+    values: Float[Array, "r"]
+
+    def __init__(self, values):
+        self.values = as_float_array("values", values)
+        if self.values.ndim != 1 or len(self.values) == 0:
+            raise InputError(
+                "`values` must be a list of biases for the lags 0, 1, ..., got shape "
+                f"{self.values.shape}."
+            )
+        if bool(jnp.isnan(self.values).any()) or not bool(jnp.isfinite(self.values[0])):
+            raise InputError(
+                "`values` must not hold NaN, and the bias at lag 0 must be finite: a "
+                "token always sees itself."
+            )
+
+    def __call__(self, lag):
+        """The table, read at the lags."""
+        return self.values[jnp.clip(lag, 0, len(self.values) - 1)]
+
+
+class Window(AbstractBias):
+    """Only the last `width` tokens are seen, the token itself among them."""
+
+    width: int = eqx.field(static=True)
+
+    def __init__(self, width: int):
+        self.width = whole("width", width, 1, "A token always sees itself.")
+
+    def __call__(self, lag):
+        """Zero inside the window, minus infinity beyond it."""
+        return jnp.where(lag < self.width, 0.0, -jnp.inf)
+
+
+class PositionAttention(AbstractField):
+    """Causal attention with a bias that depends on how far back a token stands.
+
+    dx_k/dt = P_{x_k} [ (1/Z_k) sum_{j<=k} w_j e^{beta <Q x_k, K x_j> + b(k-j)} V x_j ].
+
+    With `Alibi(slope)`, b(r) = -slope r. A field of ordered tokens: it has no value
+    "at any x". With b = 0 it is `CausalAttention`.
+
+    >>> field = PositionAttention(9.0, Alibi(0.5))
+    >>> v, g = field(0.0, Particles.orthonormal(Sphere(3), 3))
+    >>> float(abs(v[0]).max())  # the first token sees only itself
+    0.0
+    """
+
+    beta: Float[Array, ""]
+    bias: AbstractBias
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | None
+
+    def __init__(self, beta, bias: AbstractBias, Q=None, K=None, V=None):
+        if not isinstance(bias, AbstractBias):
+            raise InputError(
+                f"`bias` must be a bias such as Alibi(0.5), got {bias!r}. For a table "
+                "of biases by distance pass ByLag(values)."
+            )
+        self.beta = inverse_temperature(beta)
+        self.bias = bias
+        self.Q = matrix_or_none("Q", Q)
+        self.K = matrix_or_none("K", K)
+        self.V = matrix_or_none("V", V)
+
+    def drive(self, t, mu: Particles) -> Drive:
+        """The biased softmax average over the past, and the share kept by itself."""
+        n = mu.n
+        if n * n <= DENSE_PAIRS:
+            others, own = self._rows(mu, jnp.arange(n))
+        else:
+            blocks = -(-n // ROWS)
+            index = jnp.minimum(jnp.arange(blocks * ROWS), n - 1)
+            one = jax.checkpoint(lambda rows: self._rows(mu, rows))
+            others, own = jax.lax.map(one, index.reshape(blocks, ROWS))
+            others, own = others.reshape(-1, mu.d)[:n], own.reshape(-1)[:n]
+        return own_apart(self.V, others, own, mu)
+
+    def _rows(self, mu: Particles, index: Int[Array, "b"]) -> tuple[Array, Array]:
+        """The average over the others, and the self share, for some tokens."""
+        x = mu.points
+        q, k = apply(self.Q, x[index]), apply(self.K, x)
+        logits = self.beta.astype(x.dtype) * (q @ k.T) + mu.log_weights[None, :]
+        lag = index[:, None] - jnp.arange(mu.n)[None, :]
+        logits = logits + self.bias(lag).astype(x.dtype)
+        logits = jnp.where(lag >= 0, logits, -jnp.inf)
+        a_kj = jax.nn.softmax(logits, axis=1)
+        own = jnp.sum(jnp.where(lag == 0, a_kj, 0.0), axis=1)
+        return jnp.where(lag == 0, 0.0, a_kj) @ x, own
