@@ -1,5 +1,20 @@
 """Learn from samples: mixtures, representations, covariance and table alignment."""
 
+from ._swaps import GromovWasserstein as GromovWasserstein
+from ._swaps import QuasiLikelihood as QuasiLikelihood
+from .alignment_baselines import ConditionalGradient as ConditionalGradient
+from .alignment_baselines import FastApproximate as FastApproximate
+from .alignment_baselines import StartOnly as StartOnly
+from .alignment_baselines import ThenSwaps as ThenSwaps
+from .alignment_starts import AsGiven as AsGiven
+from .alignment_starts import RowProfiles as RowProfiles
+from .alignment_starts import Spectral as Spectral
+from .covariances import Alignment as Alignment
+from .covariances import Exhaustive as Exhaustive
+from .covariances import SwapDescent as SwapDescent
+from .covariances import align_covariances as align_covariances
+from .recovery import RecoveryCurve as RecoveryCurve
+from .recovery import recovery_curve as recovery_curve
 from .representation_errors import gulp_standard_error as gulp_standard_error
 from .representation_files import read_representation as read_representation
 from .representations import GulpDistance as GulpDistance
