@@ -2,6 +2,10 @@
 
 from ._swaps import GromovWasserstein as GromovWasserstein
 from ._swaps import QuasiLikelihood as QuasiLikelihood
+from .accuracy import Accuracy as Accuracy
+from .accuracy import PrecisionRecall as PrecisionRecall
+from .admissible import MassGate as MassGate
+from .admissible import PpmGate as PpmGate
 from .alignment_baselines import ConditionalGradient as ConditionalGradient
 from .alignment_baselines import FastApproximate as FastApproximate
 from .alignment_baselines import StartOnly as StartOnly
@@ -13,6 +17,23 @@ from .covariances import Alignment as Alignment
 from .covariances import Exhaustive as Exhaustive
 from .covariances import SwapDescent as SwapDescent
 from .covariances import align_covariances as align_covariances
+from .drift import Drift as Drift
+from .drift import SplineDrift as SplineDrift
+from .feature_distances import CorrelationDistance as CorrelationDistance
+from .feature_distances import EuclideanDistance as EuclideanDistance
+from .match_files import read_truth as read_truth
+from .match_files import write_candidates as write_candidates
+from .match_files import write_matches as write_matches
+from .matching import Matching as Matching
+from .matching import Reason as Reason
+from .matching import match as match
+from .paired_tables import HIGH as HIGH
+from .paired_tables import LOW as LOW
+from .paired_tables import MEDIUM as MEDIUM
+from .paired_tables import Noise as Noise
+from .paired_tables import PairedTables as PairedTables
+from .paired_tables import simulate_cohort as simulate_cohort
+from .paired_tables import split_cohort as split_cohort
 from .recovery import RecoveryCurve as RecoveryCurve
 from .recovery import recovery_curve as recovery_curve
 from .representation_errors import gulp_standard_error as gulp_standard_error
@@ -26,3 +47,8 @@ from .similarities import KernelAlignment as KernelAlignment
 from .similarities import cca as cca
 from .similarities import cka as cka
 from .similarities import procrustes as procrustes
+from .sparse_gromov import Coupling as Coupling
+from .sparse_gromov import SparseGromov as SparseGromov
+from .table_files import parse_columns as parse_columns
+from .table_files import read_table as read_table
+from .tables import FeatureTable as FeatureTable

@@ -1,4 +1,4 @@
-"""Named baselines of covariance alignment: FAQ of SciPy, conditional gradient of POT."""
+"""Named baselines of covariance alignment: FAQ (SciPy), conditional gradient (POT)."""
 
 from dataclasses import dataclass
 

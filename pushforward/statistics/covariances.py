@@ -109,7 +109,7 @@ class Exhaustive:
         d = len(A)
         if d > 9:
             raise InputError(
-                f"`Exhaustive` would try {d}! permutations. Use `SwapDescent` for d > 9."
+                f"`Exhaustive` would try {d}! permutations. Use `SwapDescent` past 9."
             )
         every = np.array(list(permutations(range(d))))
         relabelled = B[every[:, :, None], every[:, None, :]]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
+from ..errors import InputError, StoreError
 from ._matrices import finite_matrix
 
 
@@ -17,7 +17,7 @@ def read_representation(path: str | Path) -> Float[np.ndarray, "n k"]:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"`path` = {str(path)!r} is not a file. Check the name.")
+        raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
     try:
         if path.suffix == ".npy":
             array = np.load(path, allow_pickle=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pushforward.errors import InputError
+from pushforward.errors import InputError, StoreError
 from pushforward.statistics.representation_errors import gulp_standard_error
 from pushforward.statistics.representation_files import read_representation
 from pushforward.statistics.representations import gulp, gulp_matrix
@@ -249,5 +249,5 @@ def test_representation_files(tmp_path):
     for name in ("p.npy", "empty.csv", "text.csv"):
         with pytest.raises(InputError, match=r"cannot be read|numpy\.save"):
             read_representation(tmp_path / name)
-    with pytest.raises(InputError, match="not a file"):
+    with pytest.raises(StoreError, match="not a file"):
         read_representation(tmp_path / "missing.npy")
