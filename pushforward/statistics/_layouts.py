@@ -21,7 +21,7 @@ def lay_out(name: str, text: str, columns: dict[str, str]) -> tuple[Cells, Layou
     unknown = set(columns) - set(KEYS)
     if unknown:
         raise InputError(
-            f"`columns` has unknown keys {sorted(unknown)}. Known are {', '.join(KEYS)}."
+            f"`columns` has unknown keys {sorted(unknown)}. Use {', '.join(KEYS)}."
         )
     if columns.get("unit", MINUTES) not in (MINUTES, SECONDS):
         raise InputError(
@@ -83,8 +83,8 @@ def _override(name: str, cells: Cells, columns: dict[str, str]) -> Layout | None
             first=base.first + at,
         )
     raise InputError(
-        f"{name} has no header row with the columns {sorted(wanted.values())}. Its first "
-        f"row is {cells.rows[0][:8]}. Names must match the header."
+        f"{name} has no header row with the columns {sorted(wanted.values())}. Its "
+        f"first row is {cells.rows[0][:8]}. Names must match the header."
     )
 
 

@@ -33,7 +33,8 @@ class Accuracy:
         return 2 * self.true / (2 * self.true + self.false + self.missed)
 
     def __str__(self) -> str:
-        return f"precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}"
+        found = f"precision {self.precision:.3f}, recall {self.recall:.3f}"
+        return f"{found}, F1 {self.f1:.3f}"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def precision_recall_of(
     truth: object,
     shape: tuple[int, int],
 ) -> PrecisionRecall:
-    """The curve as the least score falls from its maximum; equal scores step at once."""
+    """The curve as the least score falls; equal scores step at once."""
     pairs = true_pairs(truth, shape)
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
@@ -86,8 +87,8 @@ def true_pairs(truth: object, shape: tuple[int, int]) -> Int[np.ndarray, "m 2"]:
     pairs = np.asarray(truth)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) == 0:
         raise InputError(
-            f"`truth` must be pairs (m, 2) of feature indices, got shape {pairs.shape}. "
-            "From a file of ids use `read_truth(path, A, B)`."
+            f"`truth` must be pairs (m, 2) of feature indices, got shape {pairs.shape}."
+            " From a file of ids use `read_truth(path, A, B)`."
         )
     if not np.issubdtype(pairs.dtype, np.integer):
         raise InputError(f"`truth` must hold integer indices, got {pairs.dtype}.")

@@ -53,8 +53,9 @@ class SplineDrift:
             )
         if not (self.band > 0 and self.mads > 0 and min(self.knots) >= 0):
             raise InputError(
-                f"`band` and `mads` must be positive and `knots` >= 0, got {self.band}, "
-                f"{self.mads}, {self.knots}. The published ones are 1.96, 2 and 4..10."
+                f"`band` and `mads` must be positive and `knots` >= 0, got "
+                f"{self.band}, {self.mads}, {self.knots}. The published "
+                "ones are 1.96, 2 and 4..10."
             )
 
     def fit(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Drift:

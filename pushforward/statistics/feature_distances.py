@@ -51,9 +51,9 @@ def joint_distances(
     for label, table in (("A", A), ("B", B)):
         if table.n < 3:
             raise InputError(
-                f"`{label}` ({table.name}) has {table.n} sample(s), so its features have "
-                "no correlations to transport. Give at least 3 samples, or match by "
-                "mass and time alone with `transport=None`."
+                f"`{label}` ({table.name}) has {table.n} sample(s), so its features "
+                "have no correlations to transport. Give at least 3 samples, or match "
+                "by mass and time alone with `transport=None`."
             )
     D_A, D_B = distance.between(A), distance.between(B)
     means = np.array([np.sqrt(np.mean(D * D)) for D in (D_A, D_B)])

@@ -1,4 +1,4 @@
-"""Match the features of two tables by mass, correlation structure and retention time."""
+"""Match the features of two tables by mass, correlations and retention time."""
 
 from dataclasses import dataclass, replace
 from enum import Enum

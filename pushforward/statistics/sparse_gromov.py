@@ -108,9 +108,8 @@ class _Sinkhorn:
         tau = self.settings.rho / (self.settings.rho + self.settings.eps)
         K = cost / (self.settings.eps * mass)  # potentials below are in units eps m
         for _ in range(2_000):
-            x = -tau * self.by_row.logsumexp(
-                self.log_b + self.by_col.spread(self.y) - K
-            )
+            spread_y = self.by_col.spread(self.y)
+            x = -tau * self.by_row.logsumexp(self.log_b + spread_y - K)
             spread_x = self.by_row.spread(x)
             y = -tau * self.by_col.logsumexp(self.log_a + spread_x - K)
             change = np.abs(y - self.y).max()

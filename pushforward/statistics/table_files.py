@@ -58,7 +58,7 @@ def read_table(
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """The overrides in `mz=row m/z,rt=row retention time`, as a command line has them."""
+    """The overrides in `mz=Mass,rt=Time`, as a command line has them."""
     found: dict[str, str] = {}
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
@@ -83,8 +83,8 @@ def _numbers(
                 label = layout.header[column] if layout.header else column
                 raise InputError(
                     f"{name}: column {label!r} holds text, {row[column][:30]!r} in "
-                    f"feature row {i + 1}, where numbers are expected. Drop that column "
-                    "or name the sample columns, e.g. columns={'samples': 'area'}."
+                    f"feature row {i + 1}, where numbers are expected. Drop that "
+                    "column or name the others, e.g. columns={'samples': 'area'}."
                 ) from None
     return out
 

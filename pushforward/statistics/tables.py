@@ -27,8 +27,8 @@ class FeatureTable:
         p = len(self.ids)
         if p == 0:
             raise InputError(
-                f"{self.name} is an empty table: it has no feature. Export at least one "
-                "feature row with id, m/z and retention time."
+                f"{self.name} is an empty table: it has no feature. Export at least "
+                "one feature row with id, m/z and retention time."
             )
         for label, values in (("mz", self.mz), ("rt", self.rt)):
             if values.shape != (p,):
