@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, StoreError
+from pushforward.errors import InputError, StoreError
 
 LARGEST_FILE = 2_000_000_000
 DELIMITERS = {"\t": "tab", ";": "';'", ",": "','"}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ._delimited import Cells
+from pushforward.statistics._delimited import Cells
 
 MINUTES, SECONDS = "min", "s"
 HEADER_DEPTH = 8  # a header is looked for in the first rows only

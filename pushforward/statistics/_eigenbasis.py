@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
-from ._matrices import finite_matrix
+from pushforward.errors import InputError
+from pushforward.statistics._matrices import finite_matrix
 
 
 @dataclass(frozen=True)

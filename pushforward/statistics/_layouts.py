@@ -3,9 +3,16 @@
 import re
 from dataclasses import replace
 
-from ..errors import InputError
-from ._delimited import Cells, readings
-from ._dialects import MINUTES, SECONDS, Layout, mass_columns, recognize, time_columns
+from pushforward.errors import InputError
+from pushforward.statistics._delimited import Cells, readings
+from pushforward.statistics._dialects import (
+    MINUTES,
+    SECONDS,
+    Layout,
+    mass_columns,
+    recognize,
+    time_columns,
+)
 
 KEYS = ("id", "mz", "rt", "samples", "unit")
 

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
+from pushforward.errors import InputError
 
 
 def finite_matrix(name: str, value: object, axes: str) -> Float[np.ndarray, "n d"]:

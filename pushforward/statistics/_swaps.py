@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
+from pushforward.errors import InputError
 
 
 def _between(M: np.ndarray) -> np.ndarray:

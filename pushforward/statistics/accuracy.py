@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..errors import InputError
+from pushforward.errors import InputError
 
 
 @dataclass(frozen=True)

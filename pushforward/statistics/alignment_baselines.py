@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 
-from ..errors import InputError
-from ._swaps import descend
-from .alignment_starts import RowProfiles
-from .covariances import Objective
+from pushforward.errors import InputError
+from pushforward.statistics._swaps import descend
+from pushforward.statistics.alignment_starts import RowProfiles
+from pushforward.statistics.covariances import Objective
 
 
 @dataclass(frozen=True)

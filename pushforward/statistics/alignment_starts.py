@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int
 from scipy.optimize import linear_sum_assignment
 
-from ..errors import InputError
+from pushforward.errors import InputError
 
 
 @dataclass(frozen=True)

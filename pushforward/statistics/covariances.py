@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..errors import InputError
-from ._matrices import square_matrices
-from ._swaps import GromovWasserstein, QuasiLikelihood, descend
-from .alignment_starts import AsGiven, RowProfiles, Spectral
+from pushforward.errors import InputError
+from pushforward.statistics._matrices import square_matrices
+from pushforward.statistics._swaps import GromovWasserstein, QuasiLikelihood, descend
+from pushforward.statistics.alignment_starts import AsGiven, RowProfiles, Spectral
 
 Objective = GromovWasserstein | QuasiLikelihood
 Start = RowProfiles | Spectral | AsGiven

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.interpolate import BSpline
 
-from ..errors import InputError
+from pushforward.errors import InputError
 
 
 @dataclass(frozen=True)

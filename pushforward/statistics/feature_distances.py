@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
-from .tables import FeatureTable
+from pushforward.errors import InputError
+from pushforward.statistics.tables import FeatureTable
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
-from ..errors import InputError, StoreError
-from ._delimited import read_text, readings
-from .matching import Matching
-from .tables import FeatureTable
+from pushforward.errors import InputError, StoreError
+from pushforward.statistics._delimited import read_text, readings
+from pushforward.statistics.matching import Matching
+from pushforward.statistics.tables import FeatureTable
 
 HEADER = "id_A,id_B,mz_A,mz_B,rt_A,rt_B,rt_B_predicted,coupling,score,reason".split(",")
 

@@ -6,14 +6,23 @@ from enum import Enum
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..errors import InputError
-from ._segments import Segments
-from .accuracy import Accuracy, PrecisionRecall, accuracy_of, precision_recall_of
-from .admissible import Gate, MassGate, Pairs, admissible_pairs
-from .drift import Drift, SplineDrift
-from .feature_distances import CorrelationDistance, Distance, joint_distances
-from .sparse_gromov import Coupling, SparseGromov
-from .tables import FeatureTable
+from pushforward.errors import InputError
+from pushforward.statistics._segments import Segments
+from pushforward.statistics.accuracy import (
+    Accuracy,
+    PrecisionRecall,
+    accuracy_of,
+    precision_recall_of,
+)
+from pushforward.statistics.admissible import Gate, MassGate, Pairs, admissible_pairs
+from pushforward.statistics.drift import Drift, SplineDrift
+from pushforward.statistics.feature_distances import (
+    CorrelationDistance,
+    Distance,
+    joint_distances,
+)
+from pushforward.statistics.sparse_gromov import Coupling, SparseGromov
+from pushforward.statistics.tables import FeatureTable
 
 # Two distance matrices, their differences on pairs and one copy each.
 MEMORY_LIMIT = 12e9

@@ -6,8 +6,8 @@ from math import floor
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..errors import InputError
-from .tables import FeatureTable
+from pushforward.errors import InputError
+from pushforward.statistics.tables import FeatureTable
 
 
 @dataclass(frozen=True)

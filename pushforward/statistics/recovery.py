@@ -6,9 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..errors import InputError
-from ._swaps import GromovWasserstein
-from .covariances import AbstractSearch, Objective, align_covariances
+from pushforward.errors import InputError
+from pushforward.statistics._swaps import GromovWasserstein
+from pushforward.statistics.covariances import (
+    AbstractSearch,
+    Objective,
+    align_covariances,
+)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Float
 
-from ._eigenbasis import Eigenbasis, eigenbasis
-from .representations import lambda_grid, paired
+from pushforward.statistics._eigenbasis import Eigenbasis, eigenbasis
+from pushforward.statistics.representations import lambda_grid, paired
 
 
 def gulp_standard_error(

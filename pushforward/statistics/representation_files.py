@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError, StoreError
-from ._matrices import finite_matrix
+from pushforward.errors import InputError, StoreError
+from pushforward.statistics._matrices import finite_matrix
 
 
 def read_representation(path: str | Path) -> Float[np.ndarray, "n k"]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
-from ._eigenbasis import Eigenbasis, eigenbasis, normalized
+from pushforward.errors import InputError
+from pushforward.statistics._eigenbasis import Eigenbasis, eigenbasis, normalized
 
 
 @dataclass(frozen=True)

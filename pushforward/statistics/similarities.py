@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
-from ._eigenbasis import eigenbasis
-from .representations import paired
+from pushforward.errors import InputError
+from pushforward.statistics._eigenbasis import eigenbasis
+from pushforward.statistics.representations import paired
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.sparse import csr_array
 
-from ..errors import InputError, NumericalError
-from ._segments import Segments
-from .admissible import Pairs
+from pushforward.errors import InputError, NumericalError
+from pushforward.statistics._segments import Segments
+from pushforward.statistics.admissible import Pairs
 
 # An s x s table of distortions is kept while it fits in half a gigabyte.
 STORED_PAIRS = 8_000

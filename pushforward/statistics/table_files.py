@@ -5,11 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ._delimited import DELIMITERS, Cells, as_number, has_decimal_comma, read_text
-from ._dialects import MINUTES, SECONDS, Layout
-from ._layouts import KEYS, lay_out
-from .tables import FeatureTable
+from pushforward.errors import InputError
+from pushforward.statistics._delimited import (
+    DELIMITERS,
+    Cells,
+    as_number,
+    has_decimal_comma,
+    read_text,
+)
+from pushforward.statistics._dialects import MINUTES, SECONDS, Layout
+from pushforward.statistics._layouts import KEYS, lay_out
+from pushforward.statistics.tables import FeatureTable
 
 # Chromatography runs for minutes: a median above this many is seconds.
 LONGEST_MEDIAN_MINUTES = 60.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
-from ..errors import InputError
+from pushforward.errors import InputError
 
 
 @dataclass(frozen=True)
