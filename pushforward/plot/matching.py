@@ -34,7 +34,7 @@ def plot_drift(matching: Matching, truth: np.ndarray | None = None) -> Figure:
     ax.set_xlabel(f"retention time in {matching.A.name} (min)")
     ax.set_ylabel(f"retention time in {matching.B.name} (min)")
     _tidy(ax)
-    ax.legend(frameon=False, fontsize=8, loc="upper left", markerscale=1.6)
+    ax.legend(edgecolor="none", fontsize=8, loc="upper left", markerscale=1.6)
     return figure
 
 
@@ -54,7 +54,7 @@ def plot_pairs(matching: Matching, truth: np.ndarray | None = None) -> Figure:
     ax.margins(0.02)
     _tidy(ax)
     figure.legend(
-        loc="outside upper center", ncols=3, frameon=False, fontsize=8, markerscale=2
+        loc="outside upper center", ncols=4, frameon=False, fontsize=8, markerscale=2
     )
     return figure
 
@@ -72,7 +72,7 @@ def plot_precision_recall(matching: Matching, truth: np.ndarray) -> Figure:
         label = f"{name}: {end.precision:.3f} / {end.recall:.3f}"
         ax.plot(curve.recall, curve.precision, color=color, lw=1.8)
         ax.plot(end.recall, end.precision, marker, color=color, ms=7, label=label)
-        tail = curve.precision[curve.recall > 0.05]
+        tail = curve.precision[curve.recall > 0.1]
         lowest = min(lowest, tail.min(initial=end.precision))
     ax.set_xlim(0, 1.02)
     ax.set_ylim(min(lowest - 0.02, 0.95), 1.005)
@@ -80,7 +80,9 @@ def plot_precision_recall(matching: Matching, truth: np.ndarray) -> Figure:
     ax.set_ylabel("precision")
     _tidy(ax)
     title = "precision / recall of all matches"
-    ax.legend(frameon=False, fontsize=8, loc="lower left", title=title)
+    ax.legend(
+        frameon=False, fontsize=8, loc="lower right", title=title, title_fontsize=8
+    )
     return figure
 
 
