@@ -12,70 +12,91 @@ from matplotlib.figure import Figure
 from pushforward.statistics.match_files import write_atomically
 from pushforward.statistics.matching import Matching, Reason
 
+Arrays = dict[str, np.ndarray]
+JUDGED = ("rightly dropped", "true match", "missed", "false match")
 GREEN, RED, GRAY, BLUE, ORANGE = "#1b7f4b", "#c8372d", "#b9bec6", "#2563a8", "#e08a1e"
 
 
-def plot_drift(matching: Matching, truth: np.ndarray | None = None) -> Figure:
+def picture_of(matching: Matching, truth: np.ndarray | None = None) -> Arrays:
+    """What the pictures show, as plain arrays.
+
+    `kind` of a candidate pair: 0 dropped, 1 matched (true), 2 missed, 3 false match.
+    """
+    rows, cols = matching.pairs.rows, matching.pairs.cols
+    kept = matching.kept
+    kind = kept.astype(int)
+    if truth is not None:
+        q = matching.pairs.shape[1]
+        true = np.isin(rows * q + cols, np.asarray(truth) @ [q, 1])
+        kind = np.select([kept & true, true, kept], [1, 2, 3], 0)
+    rt_a, rt_b = matching.A.rt, matching.B.rt
+    grid = np.linspace(rt_a[rows].min(), rt_a[rows].max(), 300)
+    data = {
+        "names": np.array([matching.A.name, matching.B.name]),
+        "judged": np.array(truth is not None),
+        "kind": kind,
+        "times": np.column_stack([rt_a[rows], rt_b[cols]]),
+        "places": np.column_stack([_rank(rt_a)[rows], _rank(rt_b)[cols]]),
+        "curve": np.column_stack([grid, matching.drift(grid)]),
+        "cut": np.array(matching.drift.cut),
+    }
+    if truth is not None:
+        data["with"] = _curve(matching, truth)
+        if matching.ablation is not None:
+            data["without"] = _curve(matching.ablation, truth)
+    return data
+
+
+def draw_drift(data: Arrays) -> Figure:
     """Retention times of candidate pairs, the fitted drift and its band."""
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     ax = figure.subplots()
-    x = matching.A.rt[matching.pairs.rows]
-    y = matching.B.rt[matching.pairs.cols]
-    for name, mask, color, size in _classes(matching, truth):
-        ax.scatter(x[mask], y[mask], s=size, c=color, label=name, linewidths=0)
-    grid = np.linspace(x.min(), x.max(), 300)
-    curve = matching.drift(grid)
-    cut = matching.drift.cut
-    band = f"drift $\\pm$ {cut:.2g} min"
+    _scatter(ax, data, data["times"], counted=False)
+    (grid, curve), cut = data["curve"].T, float(data["cut"])
     ax.fill_between(grid, curve - cut, curve + cut, color=BLUE, alpha=0.15, lw=0)
-    ax.plot(grid, curve, color=BLUE, lw=1.8, label=band)
-    low, high = y.min(), y.max()
+    ax.plot(grid, curve, color=BLUE, lw=1.8, label=f"drift $\\pm$ {cut:.2g} min")
+    low, high = data["times"][:, 1].min(), data["times"][:, 1].max()
     ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
-    ax.set_xlabel(f"retention time in {matching.A.name} (min)")
-    ax.set_ylabel(f"retention time in {matching.B.name} (min)")
+    ax.set_xlabel(f"retention time in {data['names'][0]} (min)")
+    ax.set_ylabel(f"retention time in {data['names'][1]} (min)")
     _tidy(ax)
     ax.legend(edgecolor="none", fontsize=8, loc="upper left", markerscale=1.6)
     return figure
 
 
-def plot_pairs(matching: Matching, truth: np.ndarray | None = None) -> Figure:
+def draw_pairs(data: Arrays) -> Figure:
     """The matching as a matrix, features of both tables in order of time."""
     figure = Figure(figsize=(5.6, 5.6), layout="constrained")
     ax = figure.subplots()
-    place_a = np.argsort(np.argsort(matching.A.rt))
-    place_b = np.argsort(np.argsort(matching.B.rt))
-    x, y = place_a[matching.pairs.rows], place_b[matching.pairs.cols]
-    for name, mask, color, size in _classes(matching, truth):
-        label = f"{name} ({int(mask.sum())})"
-        ax.scatter(x[mask], y[mask], s=size, c=color, label=label, linewidths=0)
-    ax.set_xlabel(f"features of {matching.A.name}, by time")
-    ax.set_ylabel(f"features of {matching.B.name}, by time")
+    _scatter(ax, data, data["places"], counted=True)
+    ax.set_xlabel(f"features of {data['names'][0]}, by time")
+    ax.set_ylabel(f"features of {data['names'][1]}, by time")
     ax.set_aspect("equal")
     ax.margins(0.02)
     _tidy(ax)
     figure.legend(
-        loc="outside upper center", ncols=4, frameon=False, fontsize=8, markerscale=2
+        loc="outside upper center", ncols=2, frameon=False, fontsize=8, markerscale=2
     )
     return figure
 
 
-def plot_precision_recall(matching: Matching, truth: np.ndarray) -> Figure:
+def draw_precision_recall(data: Arrays) -> Figure:
     """Precision against recall as the score falls, with and without transport."""
     figure = Figure(figsize=(5.2, 4.2), layout="constrained")
     ax = figure.subplots()
-    cases = [("with transport", matching, GREEN, "o")]
-    if matching.ablation is not None:
-        cases.append(("mass and time only", matching.ablation, ORANGE, "s"))
-    lowest = 1.0
-    for name, found, color, marker in cases:
-        curve, end = found.precision_recall(truth), found.accuracy(truth)
-        label = f"{name}: {end.precision:.3f} / {end.recall:.3f}"
-        ax.plot(curve.recall, curve.precision, color=color, lw=1.8)
-        ax.plot(end.recall, end.precision, marker, color=color, ms=7, label=label)
-        tail = curve.precision[curve.recall > 0.1]
-        lowest = min(lowest, tail.min(initial=end.precision))
+    cases = (
+        ("with", "with transport", GREEN, "o"),
+        ("without", "mass and time only", ORANGE, "s"),
+    )
+    lowest = 0.97
+    for key, name, color, marker in (case for case in cases if case[0] in data):
+        recall, precision = data[key].T
+        label = f"{name}: {precision[-1]:.3f} / {recall[-1]:.3f}"
+        ax.plot(recall, precision, color=color, lw=1.8)
+        ax.plot(recall[-1], precision[-1], marker, color=color, ms=7, label=label)
+        lowest = min(lowest, precision[recall > 0.1].min(initial=lowest))
     ax.set_xlim(0, 1.02)
-    ax.set_ylim(min(lowest - 0.02, 0.95), 1.005)
+    ax.set_ylim(lowest - 0.02, 1.005)
     ax.set_xlabel("recall")
     ax.set_ylabel("precision")
     _tidy(ax)
@@ -93,34 +114,40 @@ def write_report(
 
     Nothing is fetched from anywhere; the file is written whole or not at all.
     """
+    data = picture_of(matching, truth)
     figures = [
-        ("Retention-time drift", plot_drift(matching, truth)),
-        ("Matching", plot_pairs(matching, truth)),
+        ("Retention-time drift", draw_drift(data)),
+        ("Matching", draw_pairs(data)),
     ]
     if truth is not None:
-        figures.append(("Precision and recall", plot_precision_recall(matching, truth)))
+        figures.append(("Precision and recall", draw_precision_recall(data)))
     body = [_summary(matching, truth)]
     body += [f"<h2>{title}</h2>{_image(title, figure)}" for title, figure in figures]
     write_atomically(path, [PAGE.replace("BODY", "\n".join(body))])
 
 
-def _classes(
-    matching: Matching, truth: np.ndarray | None
-) -> list[tuple[str, np.ndarray, str, float]]:
-    """Named groups of candidate pairs with color and size, drawn in this order."""
-    kept = matching.kept
-    size = float(np.clip(4000.0 / np.sqrt(matching.pairs.count) / 15.0, 4.0, 14.0))
-    if truth is None:
-        return [("dropped", ~kept, GRAY, size), ("matched", kept, GREEN, size)]
-    q = matching.pairs.shape[1]
-    codes = matching.pairs.rows * q + matching.pairs.cols
-    true = np.isin(codes, np.asarray(truth) @ [q, 1])
-    return [
-        ("rightly dropped", ~kept & ~true, GRAY, size),
-        ("true match", kept & true, GREEN, size),
-        ("missed", ~kept & true, ORANGE, 1.3 * size),
-        ("false match", kept & ~true, RED, 1.6 * size),
-    ]
+def _scatter(ax: Axes, data: Arrays, points: np.ndarray, *, counted: bool) -> None:
+    """Candidate pairs by kind; rare and wrong ones are drawn last and larger."""
+    size = float(np.clip(270.0 / np.sqrt(len(points)), 4.0, 14.0))
+    judged = bool(data["judged"])
+    names = JUDGED if judged else ("dropped", "matched", "", "")
+    looks = ((GRAY, 1.0), (GREEN, 1.0), (ORANGE, 1.3), (RED, 1.6))
+    for kind, (name, (color, scale)) in enumerate(zip(names, looks, strict=True)):
+        mask = data["kind"] == kind
+        if not name:
+            continue
+        label = f"{name} ({int(mask.sum())})" if counted else name
+        x, y = points[mask].T
+        ax.scatter(x, y, s=scale * size, c=color, label=label, linewidths=0)
+
+
+def _curve(matching: Matching, truth: np.ndarray) -> np.ndarray:
+    found = matching.precision_recall(truth)
+    return np.column_stack([found.recall, found.precision])
+
+
+def _rank(values: np.ndarray) -> np.ndarray:
+    return np.argsort(np.argsort(values))
 
 
 def _summary(matching: Matching, truth: np.ndarray | None) -> str:

@@ -83,6 +83,11 @@ class Matching:
         score = self.score[self.kept]
         return precision_recall_of(self.matches, score, truth, self.pairs.shape)
 
+    def thresholded(self, threshold: float) -> "Matching":
+        """The same coupling and drift without pairs below a fraction of the largest."""
+        _check_threshold(threshold)
+        return _select(self, threshold)
+
     def __str__(self) -> str:
         off = sum(r is Reason.DRIFT for r in self.reasons)
         lines = [
@@ -130,39 +135,43 @@ def match(
             f"with one of {B.name} (m/z {B.mz.min():.4f} to {B.mz.max():.4f}) within "
             f"{gate}. Check the m/z columns and ionization modes, or widen the gate."
         )
-    ablation = _finish(A, B, pairs, None, drift, threshold=None)
+    ablation = _select(_fit(A, B, pairs, None, drift), 0.0)
     if transport is None:
         return ablation
     coupling = transport.couple(*joint_distances(A, B, distance), pairs)
-    found = _finish(A, B, pairs, coupling, drift, threshold)
-    return replace(found, ablation=ablation)
+    found = _fit(A, B, pairs, coupling, drift)
+    return replace(_select(found, threshold or 0.0), ablation=ablation)
 
 
-def _finish(
+def _fit(
     A: FeatureTable,
     B: FeatureTable,
     pairs: Pairs,
     plan: Coupling | None,
     settings: SplineDrift,
-    threshold: float | None,
 ) -> Matching:
-    """Drift, threshold and one-to-one selection of a coupling (None: a flat one)."""
+    """The drift of a coupling (None: a flat one); nothing dropped yet."""
     flat = np.full(pairs.count, 1.0 / pairs.count)
     coupling = flat if plan is None else plan.values
     x, y = A.rt[pairs.rows], B.rt[pairs.cols]
     drift = settings.fit(x, y, coupling)
     residual = np.abs(drift(x) - y)
-    on_drift = (residual < drift.cut) & (coupling > 0)
-    strength = -residual if plan is None else coupling
+    on_drift = residual < drift.cut
     if plan is None:
         score = np.clip(1.0 - residual / drift.cut, 0.0, 1.0)
     else:
         score = _confidence(pairs, np.where(on_drift, coupling, 0.0))
-    top = coupling[on_drift].max(initial=0.0)
-    strong = on_drift & (coupling >= (threshold or 0.0) * top)
-    kept = one_to_one(pairs, strength, strong)
-    reasons = _reasons(pairs, on_drift, strong, kept)
-    return Matching(A, B, pairs, coupling, residual, score, reasons, drift, plan)
+    return Matching(A, B, pairs, coupling, residual, score, (), drift, plan)
+
+
+def _select(m: Matching, threshold: float) -> Matching:
+    """Keep pairs on the drift and above the threshold, one to one."""
+    on_drift = (m.residual < m.drift.cut) & (m.coupling > 0)
+    top = m.coupling[on_drift].max(initial=0.0)
+    strong = on_drift & (m.coupling >= threshold * top)
+    strength = -m.residual if m.plan is None else m.coupling
+    kept = one_to_one(m.pairs, strength, strong)
+    return replace(m, reasons=_reasons(m.pairs, on_drift, strong, kept))
 
 
 def one_to_one(
@@ -210,15 +219,20 @@ def _check(A: FeatureTable, B: FeatureTable, threshold: float | None) -> None:
                 f"`{name}` must be a FeatureTable, got {type(table).__name__}. Read a "
                 "file with `read_table(path)`."
             )
-    if threshold is not None and not 0.0 <= threshold <= 1.0:
-        raise InputError(
-            f"`threshold` must lie in [0, 1], got {threshold}. It is a fraction of the "
-            "largest coupling; the published value is 0.3."
-        )
+    if threshold is not None:
+        _check_threshold(threshold)
     needed = 8.0 * 3.0 * (A.p**2 + B.p**2)
     if needed > MEMORY_LIMIT:
         raise InputError(
             f"`A` and `B` have {A.p} and {B.p} features: their distance matrices need "
             f"about {needed / 1e9:.0f} GB. Split the tables by retention time or mass, "
             "or use `transport=None`."
+        )
+
+
+def _check_threshold(threshold: float) -> None:
+    if not 0.0 <= threshold <= 1.0:
+        raise InputError(
+            f"`threshold` must lie in [0, 1], got {threshold}. It is a fraction of the "
+            "largest coupling; the published value is 0.3."
         )

@@ -268,6 +268,8 @@ def test_threshold_trades_recall_for_precision():
     )
     assert strict.coupling[strict.kept].min() >= 0.3 * plain.coupling.max() * 0.999
     assert any(r is Reason.WEAK for r in strict.reasons)
+    np.testing.assert_array_equal(plain.thresholded(0.3).matches, strict.matches)
+    np.testing.assert_array_equal(strict.thresholded(0.0).matches, plain.matches)
 
 
 def test_scores_rank_true_matches_first(tutorial, matched):

@@ -5,9 +5,10 @@ import pytest
 
 from pushforward.errors import InputError
 from pushforward.plot.matching import (
-    plot_drift,
-    plot_pairs,
-    plot_precision_recall,
+    draw_drift,
+    draw_pairs,
+    draw_precision_recall,
+    picture_of,
     write_report,
 )
 from pushforward.plot.representations import plot_dendrogram, plot_embedding
@@ -71,11 +72,16 @@ def test_report_is_self_contained_and_tells_the_counts(tmp_path):
 def test_drawn_points_are_the_candidate_pairs():
     pair = split_cohort(simulate_cohort(120, 60, seed=4), 0.6, MEDIUM, seed=5)
     matching = match(pair.A, pair.B)
-    for draw in (plot_drift, plot_pairs):
+    for draw in (draw_drift, draw_pairs):
         for truth in (None, pair.truth):
-            figure = draw(matching, truth)
-            marks = [c.get_offsets() for c in figure.axes[0].collections]
-            drawn = sum(len(m) for m in marks if len(m) and np.ndim(m) == 2)
-            assert drawn >= matching.pairs.count
-    curve = plot_precision_recall(matching, pair.truth)
+            figure = draw(picture_of(matching, truth))
+            marks = [c.get_offsets() for c in figure.axes[0].collections[:4]]
+            kinds = 2 if truth is None else 4
+            assert sum(len(m) for m in marks[:kinds]) == matching.pairs.count
+    data = picture_of(matching, pair.truth)
+    right = matching.accuracy(pair.truth)
+    counts = np.bincount(data["kind"], minlength=4)
+    assert (counts[1], counts[3]) == (right.true, right.false)
+    assert counts[2] <= right.missed
+    curve = draw_precision_recall(data)
     assert len(curve.axes[0].lines) == 4  # a line and an end for each of two

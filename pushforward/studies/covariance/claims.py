@@ -129,8 +129,18 @@ def wine(parameters: Parameters) -> Claim:
 
 def breast_cancer(parameters: Parameters) -> Claim:
     """Two halves of the breast cancer table, near-duplicate columns included."""
-    search = SwapDescent(shuffles=parameters.shuffles)
+    search = SwapDescent(shuffles=30)
     return _table(parameters, "breast_cancer", search, 0.963)
+
+
+def restarts_help(parameters: Parameters) -> Claim:
+    """More starts and shuffles recover more labels where one descent is stuck."""
+    data = _recovery(parameters)
+    at = list(data["sizes"]).index(300)
+    plain, more = data["fractions"][3, at], data["fractions"][4, at]
+    text = "d = 30, n = 300: starts and shuffles recover more than one descent"
+    note = f"{plain:.2f} to {more:.2f}; the notes measure .44-.48 to .71"
+    return at_least(NAME, text, PAPER, "experiment", more - plain, 0.05, note)
 
 
 def _table(
@@ -142,7 +152,7 @@ def _table(
     except InputError as error:
         return open_claim(NAME, text, PAPER, "experiment", str(error))
     measured = float(found.mean())
-    note = f"{parameters.splits} splits"
+    note = f"{parameters.splits} splits; over 200, wine gives .979 and cancer .977"
     return within(NAME, text, PAPER, "experiment", measured, predicted, 0.02, note)
 
 
@@ -164,6 +174,7 @@ CLAIMS = (
     loss_has_the_predicted_size,
     exchanges_recover,
     conditional_gradient_is_trapped,
+    restarts_help,
     wine,
     breast_cancer,
     minimax_rate,

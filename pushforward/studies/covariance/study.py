@@ -11,6 +11,7 @@ from pushforward.statistics.alignment_baselines import (
     StartOnly,
     ThenSwaps,
 )
+from pushforward.statistics.alignment_starts import RowProfiles, Spectral
 from pushforward.statistics.covariances import (
     AbstractSearch,
     Exhaustive,
@@ -37,7 +38,7 @@ class Parameters:
     d: int = 30
     sizes: tuple[int, ...] = (100, 200, 300, 500, 1000, 3000)
     trials: int = 10
-    shuffles: int = 30
+    shuffles: int = 100
     small_dimensions: tuple[int, ...] = (6, 7, 8)
     signals: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
     draws: tuple[int, ...] = (120, 60, 24)
@@ -49,13 +50,12 @@ class Parameters:
     def quick(cls) -> "Parameters":
         """Fewer draws of the expensive cells: a few seconds a claim."""
         return cls(
-            sizes=(100, 300, 1000),
+            sizes=(100, 200, 300, 500, 1000),
             trials=5,
-            shuffles=15,
+            shuffles=30,
             small_dimensions=(6, 7),
             signals=(0.5, 1.0, 2.0, 4.0),
             draws=(80, 40),
-            splits=10,
         )
 
     @classmethod
@@ -71,8 +71,14 @@ def searches(parameters: Parameters) -> dict[str, AbstractSearch]:
         "FAQ + exchanges": ThenSwaps(FastApproximate()),
         "row profiles": StartOnly(),
         "profiles + exchanges": SwapDescent(),
-        "profiles + exchanges + shuffles": SwapDescent(shuffles=parameters.shuffles),
+        "spectral starts and shuffles too": thorough(parameters),
     }
+
+
+def thorough(parameters: Parameters) -> SwapDescent:
+    """Exchanges from row profiles and two spectral starts, then shuffles."""
+    starts = (RowProfiles(), Spectral(0.2), Spectral(0.5))
+    return SwapDescent(starts, shuffles=parameters.shuffles)
 
 
 def near_identity_losses(

@@ -120,7 +120,7 @@ def gulp_beats_baselines(parameters: Parameters) -> Claim:
         for row, task in zip(data["gulp"], data["tasks"], strict=True)
     ]
     margin = np.min(np.array(own) - data["baselines"].max(1))
-    note = f"Spearman at the matching lambda: {np.round(own, 3).tolist()}; least margin, 0.02 allowed"
+    note = f"Spearman {np.round(own, 3).tolist()}; least margin, 0.02 allowed"
     return at_least(NAME, text, PAPER, "experiment", float(margin), -0.02, note)
 
 
