@@ -54,6 +54,8 @@ from pushforward.statistics.representations import GulpDistance as GulpDistance
 from pushforward.statistics.representations import GulpMatrix as GulpMatrix
 from pushforward.statistics.representations import gulp as gulp
 from pushforward.statistics.representations import gulp_matrix as gulp_matrix
+from pushforward.statistics.scaling import Scaling as Scaling
+from pushforward.statistics.scaling import classical_scaling as classical_scaling
 from pushforward.statistics.similarities import (
     CanonicalCorrelations as CanonicalCorrelations,
 )

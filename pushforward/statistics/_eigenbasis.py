@@ -42,10 +42,11 @@ def normalized(name: str, value: object) -> Float[np.ndarray, "n k"]:
             f"`{name}` has one sample, got shape {A.shape}. Rows are samples, "
             "columns are neurons: a representation needs at least 2 rows."
         )
-    size = np.abs(A).max()
+    # over the largest entry first: squares of 1e200 overflow, units do not matter
+    A = A / max(np.abs(A).max(), np.finfo(float).tiny)
     A = A - A.mean(axis=0)
     norm = np.linalg.norm(A)
-    if norm <= 1e-14 * size * np.sqrt(A.size):
+    if norm <= 1e-14 * np.sqrt(A.size):
         raise InputError(
             f"`{name}` is constant over its {len(A)} samples, so it carries no "
             "representation. Pass the activations of different inputs."

@@ -5,6 +5,8 @@ from jaxtyping import Float
 
 from pushforward.errors import InputError
 
+LARGEST = 1e75  # two products of such entries still fit in a float64
+
 
 def finite_matrix(name: str, value: object, axes: str) -> Float[np.ndarray, "n d"]:
     """`value` as a finite float64 matrix; `axes` names the convention in errors."""
@@ -39,6 +41,11 @@ def square_matrices(A: object, B: object) -> tuple[np.ndarray, np.ndarray]:
                 f"`{name}` must be a square covariance (d, d), got shape "
                 f"{matrix.shape}. From samples X (n, d) use `np.cov(X.T)` or "
                 "`np.corrcoef(X.T)`."
+            )
+        if np.abs(matrix).max() > LARGEST:
+            raise InputError(
+                f"`{name}` has entries up to {np.abs(matrix).max():.3g}, whose "
+                "products overflow. Rescale it, or align correlation matrices."
             )
         asymmetry = np.abs(matrix - matrix.T).max()
         if asymmetry > 1e-8 * max(1.0, np.abs(matrix).max()):

@@ -1,6 +1,7 @@
 """Align two covariance matrices whose features carry unknown labels."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations
 from typing import Protocol
 
@@ -111,7 +112,7 @@ class Exhaustive:
             raise InputError(
                 f"`Exhaustive` would try {d}! permutations. Use `SwapDescent` past 9."
             )
-        every = np.array(list(permutations(range(d))))
+        every = _permutations(d)
         relabelled = B[every[:, :, None], every[:, None, :]]
         if isinstance(objective, GromovWasserstein):
             values = np.square(A - relabelled).sum((1, 2))
@@ -150,6 +151,11 @@ def align_covariances(
     labels, passes = search.search(objective, A, B, np.random.default_rng(seed))
     value = _value(objective, A, B, labels)
     return Alignment(labels, value, passes, objective, search)
+
+
+@lru_cache(maxsize=2)
+def _permutations(d: int) -> np.ndarray:
+    return np.array(list(permutations(range(d))))
 
 
 def _value(objective: Objective, A: np.ndarray, B: np.ndarray, c: np.ndarray) -> float:

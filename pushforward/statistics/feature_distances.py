@@ -18,10 +18,11 @@ class CorrelationDistance:
 
     def between(self, table: FeatureTable) -> Float[np.ndarray, "p p"]:
         """The distance matrix of the features."""
-        X = table.intensities - table.intensities.mean(0)
+        X = table.intensities / np.maximum(np.abs(table.intensities).max(0), 1e-300)
+        X = X - X.mean(0)
         norm = np.linalg.norm(X, axis=0)
-        floor = 1e-13 * np.abs(table.intensities).max(initial=0.0) * np.sqrt(len(X))
-        X = np.where(norm > floor, X / np.where(norm > floor, norm, 1.0), 0.0)
+        varies = norm > 1e-13 * np.sqrt(len(X))  # rounding of a constant is no signal
+        X = np.where(varies, X / np.where(varies, norm, 1.0), 0.0)
         D = np.sqrt(np.maximum(2.0 - 2.0 * (X.T @ X), 0.0))
         np.fill_diagonal(D, 0.0)
         return D

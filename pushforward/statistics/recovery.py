@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.stats import wishart
 
 from pushforward.errors import InputError
 from pushforward.statistics._swaps import GromovWasserstein
@@ -48,6 +49,20 @@ def sample_pair(
     shuffled = np.empty_like(Y)
     shuffled[:, labels] = Y
     return X, shuffled, labels
+
+
+def covariance_pair(
+    sigma: Float[np.ndarray, "d d"], n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The covariances X^T X/n, Y^T Y/n of `sample_pair` in law, without the samples.
+
+    Drawn as Wishart matrices, which costs O(d^3) instead of O(n d).
+    """
+    labels = rng.permutation(len(sigma))
+    A, B = (wishart.rvs(n, sigma, random_state=rng) / n for _ in range(2))
+    shuffled = np.empty_like(B)
+    shuffled[np.ix_(labels, labels)] = B
+    return A, shuffled, labels
 
 
 def alignment_loss(

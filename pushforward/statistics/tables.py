@@ -7,6 +7,8 @@ from jaxtyping import Float
 
 from pushforward.errors import InputError
 
+LARGEST = 1e100
+
 
 @dataclass(frozen=True)
 class FeatureTable:
@@ -37,6 +39,18 @@ class FeatureTable:
                     f"got shape {values.shape}."
                 )
             _refuse_nonfinite(self, label, values)
+        largest = float(np.abs(self.intensities).max(initial=0.0))
+        if largest > LARGEST and np.isfinite(largest):
+            raise InputError(
+                f"{self.name} has intensities up to {largest:.3g}; peak areas are "
+                f"below {LARGEST:g}. Check which columns hold samples."
+            )
+        if self.mz.max() > 1e7 or self.rt.max() > 1e6:
+            raise InputError(
+                f"{self.name} has m/z up to {self.mz.max():g} and retention times up "
+                f"to {self.rt.max():g} min, which no instrument gives. Check which "
+                "columns hold m/z and rt."
+            )
         if self.mz.min() <= 0 or self.rt.min() < 0:
             raise InputError(
                 f"{self.name} has m/z down to {self.mz.min():g} and retention times "

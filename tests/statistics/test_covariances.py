@@ -19,6 +19,7 @@ from pushforward.statistics.covariances import (
 )
 from pushforward.statistics.recovery import (
     alignment_loss,
+    covariance_pair,
     factor_covariance,
     predicted_signal,
     recovery_curve,
@@ -74,7 +75,9 @@ def test_o3_exact_recovery_of_seven_features_from_320_samples(objective):
         np.testing.assert_array_equal(found.labels, truth)
 
 
-@pytest.mark.parametrize(("d", "draws"), [(6, 120), (7, 60), (8, 24)])
+@pytest.mark.parametrize(
+    ("d", "draws"), [(6, 120), (7, 60), pytest.param(8, 24, marks=pytest.mark.slow)]
+)
 def test_o4_worst_loss_has_the_predicted_size(d, draws):
     n, unit = 20_000, predicted_signal(d, 20_000)
     worst = []
@@ -85,11 +88,25 @@ def test_o4_worst_loss_has_the_predicted_size(d, draws):
             G = rng.normal(size=(d, d))
             G = G + G.T
             sigma = np.eye(d) + G * np.sqrt(s * unit) / np.linalg.norm(G)
-            X, Y, truth = sample_pair(sigma, n, rng)
-            found = align_covariances(X.T @ X / n, Y.T @ Y / n, search=Exhaustive())
+            A, B, truth = covariance_pair(sigma, n, rng)
+            found = align_covariances(A, B, search=Exhaustive())
             losses.append(alignment_loss(sigma, found.labels, truth))
         worst.append(np.mean(losses) / unit)
     assert 0.6 <= max(worst) <= 1.4
+
+
+def test_drawn_covariances_have_the_moments_of_sampled_ones():
+    sigma = factor_covariance(3, np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    draws = [covariance_pair(sigma, 50, rng) for _ in range(4000)]
+    A = np.array([a for a, _, _ in draws])
+    B = np.array([b[np.ix_(t, t)] for _, b, t in draws])
+    diagonal = np.diag(sigma)
+    spread = np.sqrt((sigma**2 + np.outer(diagonal, diagonal)) / 50)
+    for drawn in (A, B):  # 4000 draws: relative errors 1/sqrt(8000) of a spread
+        np.testing.assert_allclose(drawn.mean(0), sigma, atol=0.01 * 5)
+        np.testing.assert_allclose(drawn.std(0), spread, rtol=0.06)
+    assert abs(np.corrcoef(A[:, 0, 1], B[:, 0, 1])[0, 1]) < 0.08
 
 
 def test_o5_thirty_features_are_recovered_from_a_thousand_samples():

@@ -21,6 +21,7 @@ from pushforward.statistics.covariances import (
 )
 from pushforward.statistics.recovery import (
     alignment_loss,
+    covariance_pair,
     factor_covariance,
     predicted_signal,
     sample_pair,
@@ -97,8 +98,8 @@ def near_identity_losses(
         G = rng.normal(size=(d, d))
         G = G + G.T
         sigma = np.eye(d) + G * np.sqrt(signal * unit) / np.linalg.norm(G)
-        X, Y, truth = sample_pair(sigma, n, rng)
-        found = align_covariances(X.T @ X / n, Y.T @ Y / n, search=Exhaustive())
+        A, B, truth = covariance_pair(sigma, n, rng)
+        found = align_covariances(A, B, search=Exhaustive())
         losses.append(alignment_loss(sigma, found.labels, truth) / unit)
         exact.append(found.recovered(truth) == 1.0)
     return float(np.mean(exact)), float(np.mean(losses))
