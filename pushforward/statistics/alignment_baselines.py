@@ -27,8 +27,9 @@ class FastApproximate:
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, int]:
         """Labels found and the number of exchanges made."""
-        options = {"maximize": True, "rng": rng}  # never the global generator
-        result = quadratic_assignment(A, B, method="faq", options=options)
+        result = quadratic_assignment(
+            A, B, method="faq", options={"maximize": True, "rng": rng}
+        )
         return result.col_ind, 0
 
 

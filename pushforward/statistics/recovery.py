@@ -59,7 +59,8 @@ def covariance_pair(
     Drawn as Wishart matrices, which costs O(d^3) instead of O(n d).
     """
     labels = rng.permutation(len(sigma))
-    A, B = (wishart.rvs(n, sigma, random_state=rng) / n for _ in range(2))
+    draws = np.asarray(wishart.rvs(n, sigma, size=2, random_state=rng)) / n
+    A, B = draws.reshape(2, *sigma.shape)
     shuffled = np.empty_like(B)
     shuffled[np.ix_(labels, labels)] = B
     return A, shuffled, labels

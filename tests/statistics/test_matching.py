@@ -134,6 +134,7 @@ def test_o5_cut_is_the_median_plus_two_deviations(tutorial, matched):
     assert matched.drift.anchors.sum() == len(x)
 
 
+@pytest.mark.slow  # seconds alone, a minute of compilation on a busy machine
 def test_o7_ott_plan_is_proportional():
     geometry = pytest.importorskip("ott.geometry.geometry")
     from ott.problems.quadratic import quadratic_problem
