@@ -40,10 +40,16 @@ def sinkhorn_divergence(
     """
     x, y, a, b = _checked(x, y, a, b)
     eps = _checked_eps(eps)
-    across = _value(x, y, a, b, eps, tol, iterations)
-    within_x = _self_value(x, a, eps, tol, iterations)
-    within_y = _self_value(y, b, eps, tol, iterations)
-    return across - 0.5 * within_x - 0.5 * within_y
+    return _debiased(x, y, a, b, eps, jnp.asarray(tol), jnp.asarray(float(iterations)))
+
+
+@jax.jit
+def _debiased(
+    x: Array, y: Array, a: Array, b: Array, eps: Array, tol: Array, most: Array
+) -> Float[Array, ""]:
+    across = _value(x, y, a, b, eps, tol, most)
+    within = _self_value(x, a, eps, tol, most) + _self_value(y, b, eps, tol, most)
+    return across - 0.5 * within
 
 
 def _squared(x: Float[Array, "n d"], y: Float[Array, "m d"]) -> Float[Array, "n m"]:
@@ -60,22 +66,20 @@ def _dual(
 
 
 def _value(
-    x: Array, y: Array, a: Array, b: Array, eps: Array, tol: float, iterations: int
+    x: Array, y: Array, a: Array, b: Array, eps: Array, tol: Array, most: Array
 ) -> Float[Array, ""]:
     table = _squared(x, y)
     fixed = jax.lax.stop_gradient((table, jnp.log(a), jnp.log(b), eps))
-    f, g, _, _ = solve_potentials(
-        *fixed, jnp.asarray(jnp.inf), jnp.asarray(tol), jnp.asarray(float(iterations))
-    )
+    f, g, _, _ = solve_potentials(*fixed, jnp.asarray(jnp.inf), tol, most)
     return _dual(table, f, g, a, b, eps)
 
 
 def _self_value(
-    x: Array, a: Array, eps: Array, tol: float, iterations: int
+    x: Array, a: Array, eps: Array, tol: Array, most: Array
 ) -> Float[Array, ""]:
     table = _squared(x, x)
     fixed = jax.lax.stop_gradient((table, jnp.log(a), eps))
-    f, _ = solve_symmetric(*fixed, jnp.asarray(tol), jnp.asarray(float(iterations)))
+    f, _ = solve_symmetric(*fixed, tol, most)
     return _dual(table, f, f, a, a, eps)
 
 

@@ -7,11 +7,13 @@ the answer is a stationary point, and `gap` is its linearized optimality gap.
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.errors import InputError
+from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import Atoms, positive, simplex_weights
 from pushforward.transport._costs import CostTable
 from pushforward.transport._exact import optimal_plan
@@ -82,7 +84,7 @@ def fused_unbalanced_gromov_plan(
     if fused is not None:
         shape = np.zeros((len(a), 1)), np.zeros((len(b), 1))
         linear = CostTable(fused)(*shape)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _named_failure():
         warnings.simplefilter("ignore")
         first, second, log = pot().gromov.fused_unbalanced_gromov_wasserstein(
             A, B, a, b, reg_marginals=rho, epsilon=eps, divergence="kl", alpha=alpha,
@@ -90,11 +92,21 @@ def fused_unbalanced_gromov_plan(
             max_iter=iterations, tol=tol, log=True,
         )  # fmt: skip
     matrix = (np.asarray(first) + np.asarray(second)) / 2
-    if not np.isfinite(matrix).all():
-        raise InputError("the iteration left the finite numbers; raise eps or rho.")
     cost = 0.5 * float(np.sum(gromov_gradient(A, B, matrix) * matrix))
     value = float(log["fugw_cost"])
     return Plan(matrix, Atoms(A, a), Atoms(B, b), cost, value, None)
+
+
+@contextmanager
+def _named_failure() -> Iterator[None]:
+    """The solver's own complaint about NaN, as ours."""
+    try:
+        yield
+    except ValueError as error:
+        raise NumericalError(
+            f"unbalanced Gromov broke down ({' '.join(str(error).split())}); raise eps "
+            f"or divide both tables by their maximum."
+        ) from error
 
 
 def gromov_gradient(

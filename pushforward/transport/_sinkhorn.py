@@ -22,8 +22,20 @@ def soft_min(
     eps: Float[Array, ""],
 ) -> Float[Array, "n"]:
     """-eps log sum_j b_j exp((g_j - C_ij) / eps)."""
-    row = (g + eps * log_b)[None, :]
-    return -eps * jax.nn.logsumexp((row - table) / eps, axis=1)
+    logs = ((g + eps * log_b)[None, :] - table) / eps
+    top = jnp.max(logs, axis=1)  # finite: some atom carries mass
+    return -eps * (top + jnp.log(jnp.sum(jnp.exp(logs - top[:, None]), axis=1)))
+
+
+def _level(f: Array, g: Array, log_a: Array, log_b: Array, rho: Array) -> Array:
+    """The constant c that makes (f + c, g - c) the best of its kind, rho finite.
+
+    Plain iterations find it at the rate rho / (rho + eps), which is no rate at all
+    when rho is large. [sejourne2022faster]
+    """
+    mass_f = jax.nn.logsumexp(log_a - f / rho)
+    mass_g = jax.nn.logsumexp(log_b - g / rho)
+    return 0.5 * rho * (mass_f - mass_g)
 
 
 @jax.jit
@@ -48,6 +60,8 @@ def solve_potentials(
         kappa = jnp.where(jnp.isinf(rho), 1.0, rho / (rho + now))
         new = kappa * soft_min(table, g, log_b, now)
         g = kappa * soft_min(table.T, new, log_a, now)
+        level = jnp.where(jnp.isinf(rho), 0.0, _level(new, g, log_a, log_b, rho))
+        new, g = new + level, g - level
         alive = jnp.isfinite(log_a)
         change = jnp.max(jnp.where(alive, jnp.abs(new - f), 0.0)) / now
         change = jnp.where(now > eps, jnp.inf, change)
