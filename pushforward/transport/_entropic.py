@@ -133,7 +133,7 @@ def _settled(plan: Plan, eps: float) -> Plan:
     allowed = 1e-2 * eps + 1e-9 * abs(plan.value)
     if plan.gap is None or not abs(plan.gap) <= allowed:
         raise NumericalError(
-            f"Sinkhorn left a gap of {plan.gap:.1e} after {plan.iterations} iterations; "
+            f"Sinkhorn left a gap of {plan.gap:.1e} in {plan.iterations} iterations; "
             f"raise iterations (or eps, now {eps:.3g}).",
             partial=plan,
         )

@@ -78,8 +78,8 @@ def test_s1_o4_known_noise_scale(sigma, expected, count):
 
 def test_s1_o5_a_grid_is_biased_upward():
     """Weights alone on 1000 grid points: the grid value, above the NPMLE."""
-    from pushforward.statistics.mixtures.likelihood import log_kernel
-    from pushforward.statistics.mixtures.support_weights import optimal_weights
+    from pushforward.statistics.mixtures._likelihood import log_kernel
+    from pushforward.statistics.mixtures._support_weights import optimal_weights
 
     grid = np.linspace(GALAXIES.min(), GALAXIES.max(), 1000)[:, None]
     table = log_kernel(GALAXIES[:, None], grid)

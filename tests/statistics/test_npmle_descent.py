@@ -15,7 +15,7 @@ from pushforward.statistics.mixtures import (
     wasserstein,
     wfr,
 )
-from pushforward.statistics.mixtures.descent import (
+from pushforward.statistics.mixtures._descent import (
     ExpectationMaximizationStep,
     FisherRaoStep,
     WassersteinStep,

@@ -166,6 +166,7 @@ def test_divergence_is_zero_only_at_equality(samples):
     assert flipped == pytest.approx(float(sinkhorn_divergence(x, y, 0.5)), abs=1e-9)
 
 
+@pytest.mark.slow  # compiling the other library takes ten seconds
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_divergence_agrees_with_ott(samples):
     """OTT promotes ranks, which our own code may not: allowed for its call only."""

@@ -90,7 +90,7 @@ def test_s5_o15_entropic_rate_does_not_know_the_dimension():
                 rng.standard_normal((n, d)), rng.standard_normal((n, d)) + 1, eps,
                 tol=1e-6,
             ).value
-            for _ in range(40)
+            for _ in range(24)
         ]  # fmt: skip
         errors.append(np.sqrt(np.mean((np.array(draws) - truth) ** 2)))
     assert -0.65 < slope(sizes, errors) < -0.4

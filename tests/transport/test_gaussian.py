@@ -147,12 +147,12 @@ def test_bures_flow_of_a_non_gaussian_target_is_stationary_where_it_should_be():
 
 
 def test_s5_o17_langevin_variance():
-    """200 000 chains: standard error of the variance 0.0032."""
+    """60 000 chains: standard error of the variance 0.008."""
     h = 0.5  # large, so that the bias 1 / (1 - h / 2) = 4/3 is unmistakable
     out = langevin(
-        lambda x: 0.5 * x @ x, jnp.zeros((200_000, 1)), h, 60, key=jax.random.key(0)
+        lambda x: 0.5 * x @ x, jnp.zeros((60_000, 1)), h, 60, key=jax.random.key(0)
     )
-    assert float(jnp.var(out)) == pytest.approx(1 / (1 - h / 2), abs=0.02)
+    assert float(jnp.var(out)) == pytest.approx(1 / (1 - h / 2), abs=0.035)
     assert 1 / (1 - 0.01 / 2) == pytest.approx(1.00502513, abs=1e-8)
 
 

@@ -12,14 +12,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
-from pushforward.statistics.mixtures.column_generation import ColumnGeneration
-from pushforward.statistics.mixtures.likelihood import (
+from pushforward.statistics.mixtures._column_generation import ColumnGeneration
+from pushforward.statistics.mixtures._likelihood import (
     Sample,
+    log_certificate,
     log_kernel,
     log_mixture,
 )
-from pushforward.statistics.mixtures.modes import find_modes
-from pushforward.statistics.mixtures.whitening import Whitening, as_data, as_sample
+from pushforward.statistics.mixtures._modes import find_modes
+from pushforward.statistics.mixtures._whitening import Whitening, as_data, as_sample
 
 
 class Method(Protocol):
@@ -93,8 +94,6 @@ class MixtureFit:
 
     def optimality(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m"]:
         """D at each row of x: at most one everywhere, one at the atoms, if optimal."""
-        from pushforward.statistics.mixtures.likelihood import log_certificate
-
         inside = self.noise.whiten(as_data("x", x, self.atoms.shape[1]))
         log_f = log_mixture(self.sample.points, self._atoms, self.weights)
         with np.errstate(over="ignore"):

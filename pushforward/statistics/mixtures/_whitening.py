@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError
-from pushforward.statistics.mixtures.likelihood import Sample
+from pushforward.statistics.mixtures._likelihood import Sample
 
 FARTHEST = 1e7  # noise standard deviations; beyond, squared distances lose their digits
 

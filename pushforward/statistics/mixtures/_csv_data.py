@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError, StoreError
-from pushforward.statistics.mixtures.column_generation import ColumnGeneration
-from pushforward.statistics.mixtures.fit import Method, MixtureFit, npmle
+from pushforward.statistics.mixtures._column_generation import ColumnGeneration
+from pushforward.statistics.mixtures._fit import Method, MixtureFit, npmle
 
 DELIMITERS = (",", ";", "\t")
 LARGEST_FILE = 512 * 2**20  # bytes

@@ -9,7 +9,7 @@ sum_j w_j D(mu_j) = 1 always.
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.statistics.mixtures.likelihood import Sample, log_kernel
+from pushforward.statistics.mixtures._likelihood import Sample, log_kernel
 
 
 def polish(

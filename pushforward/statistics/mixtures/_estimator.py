@@ -25,8 +25,8 @@ except ImportError as error:  # pragma: no cover - needs an environment without 
         'run pip install "pushforward[transport]", or call npmle(), which does not.'
     ) from error
 
-from pushforward.statistics.mixtures.column_generation import ColumnGeneration
-from pushforward.statistics.mixtures.fit import Method, npmle
+from pushforward.statistics.mixtures._column_generation import ColumnGeneration
+from pushforward.statistics.mixtures._fit import Method, npmle
 
 
 class GaussianMixtureNPMLE(TransformerMixin, ClusterMixin, DensityMixin, BaseEstimator):

@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError, NumericalError
-from pushforward.statistics.mixtures.likelihood import (
+from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_kernel,
     log_mixture,
 )
-from pushforward.statistics.mixtures.modes import find_modes
-from pushforward.statistics.mixtures.polish import polish
-from pushforward.statistics.mixtures.support_weights import optimal_weights
+from pushforward.statistics.mixtures._modes import find_modes
+from pushforward.statistics.mixtures._polish import polish
+from pushforward.statistics.mixtures._support_weights import optimal_weights
 
 FIRST_ATOMS = 200  # size of the first support
 POLISH_BELOW = 0.05  # certificate at which Newton's method is worth trying

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.statistics.mixtures.likelihood import (
+from pushforward.statistics.mixtures._likelihood import (
     BLOCK,
     Sample,
     log_certificate,

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward.errors import InputError
-from pushforward.statistics.mixtures.descent import (
+from pushforward.statistics.mixtures._descent import (
     ExpectationMaximizationStep,
     FisherRaoStep,
     State,
@@ -21,7 +21,7 @@ from pushforward.statistics.mixtures.descent import (
     WassersteinStep,
     descend,
 )
-from pushforward.statistics.mixtures.likelihood import (
+from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_certificate,
     log_mixture,
