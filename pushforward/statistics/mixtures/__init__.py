@@ -8,8 +8,15 @@ from pushforward.statistics.mixtures._column_generation import (
 from pushforward.statistics.mixtures._csv_data import npmle_from_csv as npmle_from_csv
 from pushforward.statistics.mixtures._csv_data import read_numbers as read_numbers
 from pushforward.statistics.mixtures._csv_data import summary as summary
+from pushforward.statistics.mixtures._descent import (
+    WassersteinFisherRaoStep as WassersteinFisherRaoStep,
+)
+from pushforward.statistics.mixtures._descent import descend as descend
 from pushforward.statistics.mixtures._fit import MixtureFit as MixtureFit
 from pushforward.statistics.mixtures._fit import npmle as npmle
+from pushforward.statistics.mixtures._functional import (
+    MixtureLikelihood as MixtureLikelihood,
+)
 from pushforward.statistics.mixtures._particle_methods import Births as Births
 from pushforward.statistics.mixtures._particle_methods import EveryDatum as EveryDatum
 from pushforward.statistics.mixtures._particle_methods import (

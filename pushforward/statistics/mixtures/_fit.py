@@ -20,6 +20,7 @@ from pushforward.statistics.mixtures._likelihood import (
     log_mixture,
 )
 from pushforward.statistics.mixtures._modes import find_modes
+from pushforward.statistics.mixtures._threads import one_thread
 from pushforward.statistics.mixtures._whitening import Whitening, as_data, as_sample
 
 
@@ -129,6 +130,14 @@ def npmle(
     x = as_data("data", data, None)
     noise = Whitening.of(covariance, x)
     sample, count = as_sample(noise.whiten(x), weights)
+    with one_thread():
+        return _certified(x, noise, sample, count, method)
+
+
+def _certified(
+    x: np.ndarray, noise: Whitening, sample: Sample, count: float, method: Method
+) -> MixtureFit:
+    """Solve, then search all of space for the largest D."""
     atoms, masses, history = method.solve(sample)
     if not (np.isfinite(atoms).all() and np.isfinite(masses).all()):
         raise InputError(
