@@ -183,7 +183,7 @@ def _rate(d: int, finite: float) -> ClaimFunction:
     def claim(parameters: Parameters) -> Claim:
         measured = slope(parameters.sizes, mean_distances(parameters, d))
         said = f"slope of E W_1(mu_n, nu_n) in log n, d = {d}"
-        note = f"the limit is {-max(1 / d, 0) if d > 2 else -0.5:.3f}; finite n is off"
+        note = f"the limit is {-1 / max(d, 2):.3f}; finite n is off"
         return within(NAME, said, PAPER, "theorem", measured, finite, 0.05, note)
 
     claim.__doc__ = f"The rate of the empirical measure in W_1, d = {d}."
