@@ -8,21 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from pushforward.errors import InputError
 from pushforward.transport._atoms import as_atoms, positive
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Gaussian:
     """N(mean, covariance), checked; the covariance may be singular."""
 
     mean: Float[np.ndarray, "d"]
     covariance: Float[np.ndarray, "d d"]
 
-    def __post_init__(self) -> None:
-        mean = np.atleast_1d(np.asarray(self.mean, dtype=float))
-        matrix = np.atleast_2d(np.asarray(self.covariance, dtype=float))
+    def __init__(self, mean: ArrayLike, covariance: ArrayLike):
+        mean = np.atleast_1d(np.asarray(mean, dtype=float))
+        matrix = np.atleast_2d(np.asarray(covariance, dtype=float))
         d = len(mean)
         if mean.ndim != 1 or matrix.shape != (d, d):
             raise InputError(

@@ -1,4 +1,4 @@
-"""The two studies of this part: fast claims hold, and figures draw what they compute."""
+"""The studies of mixtures and transport: fast claims hold, and figures draw."""
 
 import pytest
 from matplotlib.figure import Figure

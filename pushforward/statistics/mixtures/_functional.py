@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pushforward.errors import InputError
 from pushforward.functionals import AbstractFunctional
 from pushforward.measures import AbstractMeasure, Particles
 from pushforward.statistics.mixtures._descent import (
@@ -49,6 +50,11 @@ class MixtureLikelihood(AbstractFunctional):
         self, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m"]:
         """-D(x); int D dmu = 1 always, and D <= 1 everywhere at the optimum."""
+        if not isinstance(mu, Particles):
+            raise InputError(
+                f"`mu` must be Particles, got {type(mu).__name__}; a mixing law "
+                "is discrete."
+            )
         logs = -0.5 * squared_distances(self.data, mu.points)
         top = jnp.max(logs, axis=1)
         f = jnp.exp(logs - top[:, None]) @ mu.weights

@@ -23,6 +23,8 @@ from pushforward.statistics.mixtures._likelihood import (
 GRID_SPACING = {1: 0.1, 2: 0.2}  # maxima of D are unit-scale objects
 GRID_NODES = 40_000
 STARTS = 4_000  # beyond this many data, every k-th datum starts an ascent
+EXTRA = 300  # more atoms than this are thinned before they start ascents
+APART = 0.05
 SAME = 1e-5  # two ascents that end closer than this found one maximum
 
 
@@ -37,6 +39,8 @@ def find_modes(
     `extra` (the current atoms). The search is exhaustive up to the grid in d <= 2
     and a multi-start search above.
     """
+    if len(extra) > EXTRA:  # a descent with a particle per datum: most coincide
+        extra = _highest_apart(extra, log_certificate(extra, sample, log_f))
     starts = np.concatenate([_starts(sample, log_f), extra])
     x, value = _ascend(sample, log_f, starts)
     order = np.argsort(-value, kind="stable")
@@ -47,6 +51,17 @@ def find_modes(
         if not near:
             keep.append(i)
     return x[keep], value[keep]
+
+
+def _highest_apart(points: np.ndarray, log_d: np.ndarray) -> np.ndarray:
+    """Up to EXTRA points of largest D, mutually farther than APART."""
+    kept = np.empty((0, points.shape[1]))
+    for i in np.argsort(-log_d, kind="stable"):
+        if not len(kept) or np.min(np.sum((kept - points[i]) ** 2, axis=1)) > APART**2:
+            kept = np.concatenate([kept, points[i : i + 1]])
+        if len(kept) == EXTRA:
+            break
+    return kept
 
 
 def _starts(sample: Sample, log_f: np.ndarray) -> np.ndarray:

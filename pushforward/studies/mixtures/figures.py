@@ -29,6 +29,7 @@ from pushforward.studies.mixtures.study import (
 
 INK = "#1b1b1f"
 FAINT = "#b9bbc6"
+RED = "#d55e00"
 COLORS = dict(zip(NAMES, ("#0072b2", "#e69f00", "#cc79a7", "#009e73"), strict=True))
 Data = dict[str, Any]
 
@@ -100,15 +101,10 @@ def draw_paths(data: Data) -> Figure:
     axes = figure.subplots()
     paths = data["paths"]
     axes.plot(paths[:, :, 0], paths[:, :, 1], color=FAINT, lw=0.35, alpha=0.6)
-    axes.scatter(*paths[0].T, s=2, color=FAINT, lw=0)
-    axes.scatter(
-        *data["points"].T, s=2500 * data["weights"], color=COLORS["WFR"], alpha=0.55,
-        lw=0, label=f"WFR after {data['iterations']} steps",
-    )  # fmt: skip
-    axes.scatter(
-        *data["atoms"].T, s=2500 * data["atom_weights"] + 12, facecolors="none",
-        edgecolors="#d55e00", lw=1.3, label="NPMLE, certified",
-    )  # fmt: skip
+    axes.scatter(paths[0][:, 0], paths[0][:, 1], s=2, color=FAINT, lw=0)
+    name = f"WFR after {data['iterations']} steps"
+    _dots(axes, data["points"], 2500 * data["weights"], name)
+    _rings(axes, data["atoms"], 2500 * data["atom_weights"] + 12, "NPMLE, certified")
     axes.set(aspect="equal", xlim=(-6.4, 6.4), ylim=(-6.4, 6.4))
     axes.set_title("1500 particles flow to a few atoms", loc="left")
     legend = axes.legend(frameon=False, loc="upper left")
@@ -165,13 +161,10 @@ def draw_stall(data: Data) -> Figure:
     titles = {"stalled": "random subset: stalled", "cured": "with births: cured"}
     for axes, (key, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         x, d = data["data"], data[key]
-        axes.scatter(*x.T, s=3, color=FAINT, lw=0)
-        axes.scatter(
-            *data[f"{key}_atoms"].T, s=1500 * data[f"{key}_weights"],
-            color=COLORS["WFR"], alpha=0.6, lw=0,
-        )  # fmt: skip
+        axes.scatter(x[:, 0], x[:, 1], s=3, color=FAINT, lw=0)
+        _dots(axes, data[f"{key}_atoms"], 1500 * data[f"{key}_weights"])
         high = d > 1.01
-        axes.scatter(*x[high].T, s=70, facecolors="none", edgecolors="#d55e00", lw=1.4)
+        _rings(axes, x[high], np.full(high.sum(), 70.0))
         axes.set(aspect="equal", xlim=(-6.4, 6.4), ylim=(-6.4, 6.4))
         axes.set_title(title, loc="left")
         text = (
@@ -187,6 +180,20 @@ def _gathered(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]
     """Particles closer than a tenth of the noise as one dot, so that area is mass."""
     merged = Particles(Euclidean(2), points, weights / weights.sum()).merge(0.1)
     return np.asarray(merged.points), np.asarray(merged.weights)
+
+
+def _dots(axes: Axes, x: np.ndarray, areas: np.ndarray, label: str = "") -> None:
+    blue = COLORS["WFR"]
+    axes.scatter(
+        x[:, 0], x[:, 1], s=areas, color=blue, alpha=0.55, lw=0, label=label or None
+    )
+
+
+def _rings(axes: Axes, x: np.ndarray, areas: np.ndarray, label: str = "") -> None:
+    axes.scatter(
+        x[:, 0], x[:, 1], s=areas, facecolors="none", edgecolors=RED, lw=1.3,
+        label=label or None,
+    )  # fmt: skip
 
 
 def _plain(figure: Figure) -> Figure:

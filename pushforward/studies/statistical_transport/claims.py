@@ -130,7 +130,8 @@ def entropic_slope(parameters: Parameters) -> Claim:
 def debiased(parameters: Parameters) -> Claim:
     """The Sinkhorn divergence of the same Gaussians."""
     x, a, b = _grid()
-    measured = float(sinkhorn_divergence(x, x, 2.0, a=jnp.asarray(a), b=jnp.asarray(b)))
+    nodes, a_, b_ = (jnp.asarray(array) for array in (x, a, b))
+    measured = float(sinkhorn_divergence(nodes, nodes, 2.0, a=a_, b=b_))
     predicted = gaussian_sinkhorn_divergence(MU, NU, 2.0)
     said = "Sinkhorn divergence, same Gaussians, eps = 2"
     return within(NAME, said, PAPER, "identity", measured, predicted, 1e-10)
