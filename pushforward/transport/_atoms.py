@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from pushforward.errors import InputError
 
+FARTHEST = 1e75  # fourth powers of distances must stay below the largest float
 LARGEST_TABLE = 400_000_000  # entries of a cost matrix: 3.2 GB
 
 
@@ -53,6 +54,11 @@ def as_atoms(name: str, mu: object, *, mass_one: bool = True) -> Atoms:
         raise InputError(
             f"points of {name} have NaN or infinity in {bad.sum()} of {len(x)} rows, "
             f"first in row {int(np.argmax(bad))}; drop them."
+        )
+    if np.abs(x).max() > FARTHEST:
+        raise InputError(
+            f"points of {name} reach {np.abs(x).max():.2g}: their powers overflow; "
+            f"rescale both measures."
         )
     return Atoms(x, _as_weights(f"weights of {name}", weights, len(x), mass_one))
 

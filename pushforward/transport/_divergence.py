@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pushforward._checks import as_float_array, check_finite
 from pushforward.errors import InputError
+from pushforward.transport._atoms import FARTHEST
 from pushforward.transport._sinkhorn import solve_potentials, solve_symmetric
 
 
@@ -88,13 +90,14 @@ def _checked(
 ) -> tuple[Array, Array, Array, Array]:
     out = []
     for name, points, weights in (("x", x, a), ("y", y, b)):
-        points = jnp.asarray(points, dtype=float)
+        points = as_float_array(name, points).astype(float)
         if points.ndim != 2 or points.size == 0:
             raise InputError(
                 f"{name} must have shape (n, d) with n, d >= 1, got {points.shape}."
             )
         n = len(points)
-        weights = jnp.full(n, 1 / n) if weights is None else jnp.asarray(weights)
+        weights = jnp.full(n, 1 / n)
+        if weights is None else as_float_array(f"weights of {name}", weights)
         if weights.shape != (n,):
             raise InputError(
                 f"weights of {name} must have shape ({n},), got {weights.shape}."
@@ -113,8 +116,9 @@ def _check_values(name: str, points: Array, weights: Array) -> None:
     """Values can be checked only outside `jit` and `grad`, where they are known."""
     if isinstance(points, jax.core.Tracer) or isinstance(weights, jax.core.Tracer):
         return
-    if not np.isfinite(points).all():
-        raise InputError(f"{name} has NaN or infinity; drop those rows.")
+    check_finite(name, points)
+    if float(jnp.abs(points).max()) > FARTHEST:
+        raise InputError(f"{name} is so large that squares overflow; rescale x and y.")
     if not (np.asarray(weights) > 0).all() or abs(float(weights.sum()) - 1) > 1e-6:
         raise InputError(
             f"weights of {name} must be positive and sum to one; drop atoms of no mass."

@@ -186,3 +186,34 @@ def test_a_stopped_simplex_is_an_error_with_the_partial_plan():
     with pytest.raises(NumericalError, match="Raise pivots") as caught:
         optimal_plan(*rng.standard_normal((2, 80, 2)), pivots=20)
     assert max(caught.value.partial.marginal_errors) > 1e-3
+
+
+def test_particles_of_the_library_are_measures():
+    import jax
+
+    import pushforward as pf
+
+    mu = pf.Particles.uniform(pf.Sphere(3), 20, key=jax.random.key(0))
+    nu = pf.Particles.uniform(pf.Sphere(3), 20, key=jax.random.key(1))
+    plan = optimal_plan(mu, nu, cost=SphereDistance(2.0))
+    assert plan.cost > 0
+    assert abs(plan.gap) < 1e-12
+    assert optimal_plan(mu, mu, cost=SphereDistance(2.0)).cost == pytest.approx(0)
+
+
+anything = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(anything, min_size=2, max_size=2), min_size=0, max_size=4),
+    st.lists(anything, min_size=0, max_size=4),
+)
+def test_any_input_gives_a_certified_plan_or_our_error(points, weights):
+    mu = (np.array(points).reshape(len(points), -1), np.array(weights))
+    try:
+        plan = optimal_plan(mu, GOOD)
+    except (InputError, NumericalError):
+        return
+    assert np.isfinite(plan.cost)
+    assert max(plan.marginal_errors) < 1e-6
