@@ -117,7 +117,7 @@ def _free_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
 
 
-def written(trajectory, out, picture, movie, beta) -> dict[str, str]:
+def written(trajectory, out, picture, movie, beta, radius) -> dict[str, str]:
     """Draw what was asked for; the paths of everything on disk."""
     from pushforward import plot
 
@@ -125,10 +125,10 @@ def written(trajectory, out, picture, movie, beta) -> dict[str, str]:
     if out is not None:
         paths["run"] = str(out)
     if picture is not None:
-        plot.save(plot.summary(trajectory, beta=beta), picture)
+        plot.save(plot.summary(trajectory, beta=beta, radius=radius), picture)
         paths["picture"] = str(picture)
     if movie is not None:
-        plot.movie(trajectory, movie, beta=beta)
+        plot.movie(trajectory, movie, beta=beta, radius=radius)
         paths["movie"] = str(movie)
     return paths
 

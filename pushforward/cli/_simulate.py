@@ -4,7 +4,7 @@ import json
 import pathlib
 import sys
 import time
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -15,7 +15,7 @@ from rich.table import Table
 RADIUS = 0.05  # geodesic radius at which the live table counts clusters
 
 
-class Model(str, Enum):
+class Model(StrEnum):
     """The dynamics, by the names of the papers."""
 
     sa = "sa"
@@ -77,7 +77,7 @@ def simulate(
     started = time.perf_counter()
     trajectory = _watched(field, mu, beta, t1, frames, layers, noise, seed, out)
     seconds = time.perf_counter() - started
-    written = _setup.written(trajectory, out, picture, movie, beta)
+    written = _setup.written(trajectory, out, picture, movie, beta, RADIUS)
     summary = _setup.summary(trajectory, beta, RADIUS, seconds, written)
     _say(summary, as_json, _summary_lines)
     if trajectory.outcome.kind == "interrupted":

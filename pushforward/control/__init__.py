@@ -1,1 +1,1 @@
-
+"""Choosing the field: training, turnpikes, steering."""

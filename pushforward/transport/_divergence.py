@@ -96,8 +96,9 @@ def _checked(
                 f"{name} must have shape (n, d) with n, d >= 1, got {points.shape}."
             )
         n = len(points)
-        weights = jnp.full(n, 1 / n)
-        if weights is None else as_float_array(f"weights of {name}", weights)
+        if weights is None:
+            weights = jnp.full(n, 1 / n)
+        weights = as_float_array(f"weights of {name}", weights)
         if weights.shape != (n,):
             raise InputError(
                 f"weights of {name} must have shape ({n},), got {weights.shape}."
