@@ -35,6 +35,8 @@ from pushforward.statistics.match_files import write_matches as write_matches
 from pushforward.statistics.matching import Matching as Matching
 from pushforward.statistics.matching import Reason as Reason
 from pushforward.statistics.matching import match as match
+from pushforward.statistics.mixtures import MixtureFit as MixtureFit
+from pushforward.statistics.mixtures import npmle as npmle
 from pushforward.statistics.paired_tables import HIGH as HIGH
 from pushforward.statistics.paired_tables import LOW as LOW
 from pushforward.statistics.paired_tables import MEDIUM as MEDIUM
@@ -68,3 +70,12 @@ from pushforward.statistics.sparse_gromov import SparseGromov as SparseGromov
 from pushforward.statistics.table_files import parse_columns as parse_columns
 from pushforward.statistics.table_files import read_table as read_table
 from pushforward.statistics.tables import FeatureTable as FeatureTable
+
+
+def __getattr__(name: str) -> object:
+    """Load the scikit-learn estimator when it is first touched."""
+    if name == "GaussianMixtureNPMLE":
+        from pushforward.statistics import mixtures
+
+        return mixtures.GaussianMixtureNPMLE
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
