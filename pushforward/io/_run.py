@@ -57,7 +57,7 @@ class RunStore:
             shutil.rmtree(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            about = {"pushforward": FORMAT, "spec": text}
+            about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
             group = zarr.open_group(path, mode="w-", zarr_format=3, attributes=about)
         except OSError as error:
             raise StoreError(f"cannot write to {path}: {error}.") from error
