@@ -109,6 +109,8 @@ def _one_step(segment: Segment, carry: Carry, motion: Motion, t_end):
     rejected = carry.rejected + ~accept
     status = _status(segment, carry, accept, finite, h_next, accepted + rejected, mu)
     t = jnp.where(accept, t_next, carry.t)
+    # The last step of the budget may be the one that arrives.
+    status = jnp.where((status == OUT_OF_STEPS) & (t >= t_end), RUNNING, status)
     return Carry(t, mu, h_next, accepted, rejected, status), motion
 
 
