@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pushforward.fields import Perceptron as Perceptron
     from pushforward.fields import PeriNorm as PeriNorm
     from pushforward.fields import PreNorm as PreNorm
+    from pushforward.fields import RescaledAttention as RescaledAttention
+    from pushforward.fields import RescaledPerceptron as RescaledPerceptron
     from pushforward.fields import Sum as Sum
     from pushforward.fields import Switched as Switched
     from pushforward.fields import UnitNorm as UnitNorm
@@ -79,13 +81,13 @@ _HOMES = {
     ),
     "fields": (
         "Attention CausalAttention DepthScaledNorm GradientFlow HardAttention "
-        "HardRelaxation Heads MixNorm Multiple PeriNorm Perceptron PreNorm Sum "
-        "Switched UnitNorm UnnormalizedAttention"
+        "HardRelaxation Heads MixNorm Multiple PeriNorm Perceptron PreNorm "
+        "RescaledAttention RescaledPerceptron Sum Switched UnitNorm "
+        "UnnormalizedAttention"
     ),
     "flows": (
         "Adaptive ArcLength Brownian Heun Layers LieTrotter LogTimes Merge "
-        "OnlyObservables Outcome "
-        "Trajectory flow"
+        "OnlyObservables Outcome Trajectory flow"
     ),
     "io": "load",
     "_references": "cite",

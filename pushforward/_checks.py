@@ -18,6 +18,8 @@ def is_traced(*trees: object) -> bool:
 def as_float_array(name: str, value: object) -> Array:
     """An array of floats: float32 stays float32, everything else becomes float64."""
     try:
+        if value is None:
+            raise TypeError("None is not a number")
         if not isinstance(value, jax.Array | np.ndarray):
             value = np.asarray(value, dtype=float)  # strong type: one compilation
         array = jnp.asarray(value)
@@ -30,7 +32,7 @@ def as_float_array(name: str, value: object) -> Array:
         raise InputError(f"`{name}` must be real, got complex numbers. Pass `.real`.")
     if array.dtype not in (jnp.float32, jnp.float64):
         array = array.astype(float)
-    return array
+    return jnp.asarray(array, array.dtype)  # strong type: one compilation
 
 
 def check_finite(name: str, array: Array) -> None:

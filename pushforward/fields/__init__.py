@@ -25,7 +25,10 @@ from pushforward.fields._position import Alibi as Alibi
 from pushforward.fields._position import ByLag as ByLag
 from pushforward.fields._position import PositionAttention as PositionAttention
 from pushforward.fields._position import Window as Window
+from pushforward.fields._rescaled import RescaledAttention as RescaledAttention
+from pushforward.fields._rescaled import RescaledPerceptron as RescaledPerceptron
 from pushforward.fields._scaled import same_for_all_orders as same_for_all_orders
 from pushforward.fields._scaled import scaled_push as scaled_push
 from pushforward.fields._switched import Switched as Switched
+from pushforward.fields._switched import held_until as held_until
 from pushforward.fields._switched import switch_times as switch_times

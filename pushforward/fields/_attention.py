@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import matrix_or_none, scalar
+from pushforward._checks import as_float_array, is_traced, matrix_or_none, scalar
 from pushforward.errors import InputError
 from pushforward.fields._field import AbstractMeanField, Drive
 from pushforward.measures import AbstractMeasure, Particles
@@ -32,9 +32,7 @@ class Attention(AbstractMeanField):
 
     def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Exact()):
         self.beta = inverse_temperature(beta)
-        self.Q = matrix_or_none("Q", Q)
-        self.K = matrix_or_none("K", K)
-        self.V = matrix_or_none("V", V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.sums = sums
 
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
@@ -76,9 +74,7 @@ class UnnormalizedAttention(AbstractMeanField):
         sums: AbstractSum = Exact(),
     ):
         self.beta = inverse_temperature(beta)
-        self.Q = matrix_or_none("Q", Q)
-        self.K = matrix_or_none("K", K)
-        self.V = matrix_or_none("V", V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.log_scale = scalar("log_scale", log_scale)
         self.sums = sums
 
@@ -101,22 +97,52 @@ class UnnormalizedAttention(AbstractMeanField):
 
 def inverse_temperature(beta) -> Array:
     """beta as an array; infinity has a model of its own."""
-    if isinstance(beta, int | float) and abs(beta) == float("inf"):
+    array = as_float_array("beta", beta)
+    if not is_traced(array) and jnp.isinf(array).any():
         raise InputError(
-            f"`beta` must be finite, got {beta}. The limit of infinite beta is "
+            f"`beta` must be finite, got {array}. The limit of infinite beta is "
             "HardAttention()."
         )
-    return scalar("beta", beta)
+    return scalar("beta", array)
 
 
-def apply(matrix: Array | None, x: Float[Array, "n d"]) -> Float[Array, "n k"]:
+def attention_matrices(Q, K, V) -> tuple[Array | None, Array | None, Array | None]:
+    """Q, K, V as arrays of shapes that fit each other."""
+    Q, K, V = (matrix_or_none(n, m) for n, m in (("Q", Q), ("K", K), ("V", V)))
+    if Q is not None and K is not None:
+        if Q.shape != K.shape:
+            raise InputError(
+                f"`Q` and `K` must have one shape (k, d), got {Q.shape} and {K.shape}."
+            )
+        alone = {"V": V}
+    else:  # a missing matrix is the identity of R^d
+        alone = {"Q": Q, "K": K, "V": V}
+    for name, matrix in alone.items():
+        if matrix is not None and matrix.shape[0] != matrix.shape[1]:
+            raise InputError(
+                f"`{name}` must be square, got shape {matrix.shape}. Only Q and K "
+                "together may map to another dimension."
+            )
+    return Q, K, V
+
+
+def apply(
+    matrix: Array | None, x: Float[Array, "n d"], name: str = "V"
+) -> Float[Array, "n k"]:
     """x_i -> M x_i for every row, where None is the identity."""
-    return x if matrix is None else x @ matrix.T.astype(x.dtype)
+    if matrix is None:
+        return x
+    if matrix.shape[-1] != x.shape[-1]:
+        raise InputError(
+            f"`{name}` must act on points of dimension {x.shape[-1]}, got a matrix of "
+            f"shape {matrix.shape}."
+        )
+    return x @ matrix.T.astype(x.dtype)
 
 
 def seen_from(field, x: Float[Array, "m d"], mu: AbstractMeasure) -> Kernel:
     """The sum that defines attention at arbitrary points x."""
-    q, k = apply(field.Q, x), apply(field.K, mu.points)
+    q, k = apply(field.Q, x, "Q"), apply(field.K, mu.points, "K")
     beta = field.beta.astype(x.dtype)
     return Kernel(q, k, mu.points, mu.log_weights, beta)
 
@@ -126,7 +152,8 @@ def seen_by_itself(field, mu: Particles, causal: bool = False) -> Kernel:
     x = mu.points
     on_sphere = isinstance(mu.space, Sphere | Circle)
     unit = on_sphere and field.Q is None and field.K is None
-    q, k, beta = apply(field.Q, x), apply(field.K, x), field.beta.astype(x.dtype)
+    q, k = apply(field.Q, x, "Q"), apply(field.K, x, "K")
+    beta = field.beta.astype(x.dtype)
     return Kernel(q, k, x, mu.log_weights, beta, own=True, causal=causal, unit=unit)
 
 

@@ -2,8 +2,8 @@
 
 from jaxtyping import Array, Float
 
-from pushforward._checks import matrix_or_none
 from pushforward.fields._attention import (
+    attention_matrices,
     inverse_temperature,
     own_apart,
     seen_by_itself,
@@ -30,9 +30,7 @@ class CausalAttention(AbstractField):
 
     def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Exact()):
         self.beta = inverse_temperature(beta)
-        self.Q = matrix_or_none("Q", Q)
-        self.K = matrix_or_none("K", K)
-        self.V = matrix_or_none("V", V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.sums = sums
 
     def drive(self, t, mu: Particles) -> Drive:

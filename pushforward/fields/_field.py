@@ -10,7 +10,9 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import scalar
 from pushforward._printing import shown
+from pushforward.errors import InputError
 from pushforward.measures import AbstractMeasure, Particles
+from pushforward.spaces import AbstractSpace, Circle, Sphere
 
 
 class Motion(NamedTuple):
@@ -43,8 +45,10 @@ class AbstractField(eqx.Module):
 
     def __call__(self, t, mu: Particles) -> Motion:
         """Tangent velocity and growth at every particle."""
-        drive = self.drive(t, mu)
-        return Motion(mu.space.tangent(mu.points, drive.across), drive.growth)
+        across, along, growth = self.drive(t, mu)
+        if along is not None and not kills_radial(mu.space):
+            across = across + along[:, None] * mu.points
+        return Motion(mu.space.tangent(mu.points, across), growth)
 
     def __add__(self, other: AbstractField) -> Sum:
         return Sum([*_terms(self), *_terms(other)])
@@ -60,6 +64,11 @@ class AbstractField(eqx.Module):
 
     def __neg__(self) -> Multiple:
         return Multiple(-1.0, self)
+
+
+def kills_radial(space: AbstractSpace) -> bool:
+    """Whether a multiple of x is normal to the space at x."""
+    return isinstance(space, Sphere | Circle)
 
 
 class AbstractMeanField(AbstractField):
@@ -85,6 +94,12 @@ class Sum(AbstractField):
 
     def __init__(self, fields):
         self.fields = tuple(fields)
+        if not self.fields or not all(
+            isinstance(f, AbstractField) for f in self.fields
+        ):
+            raise InputError(
+                f"`fields` must be a non-empty list of fields, got {self.fields!r}."
+            )
 
     def drive(self, t, mu: Particles) -> Drive:
         """The sum of the drives."""
@@ -102,6 +117,8 @@ class Multiple(AbstractField):
     field: AbstractField
 
     def __init__(self, c, field: AbstractField):
+        if not isinstance(field, AbstractField):
+            raise InputError(f"`field` must be a field, got {field!r}.")
         self.c = scalar("c", c)
         self.field = field
 

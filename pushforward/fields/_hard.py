@@ -2,8 +2,8 @@
 
 from jaxtyping import Array, Float
 
-from pushforward._checks import matrix_or_none, positive
-from pushforward.fields._attention import apply
+from pushforward._checks import positive
+from pushforward.fields._attention import apply, attention_matrices
 from pushforward.fields._field import AbstractMeanField, Drive
 from pushforward.measures import AbstractMeasure, Particles
 
@@ -25,14 +25,12 @@ class HardAttention(AbstractMeanField):
     tie: Float[Array, ""]
 
     def __init__(self, Q=None, K=None, V=None, *, tie=1e-12):
-        self.Q = matrix_or_none("Q", Q)
-        self.K = matrix_or_none("K", K)
-        self.V = matrix_or_none("V", V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.tie = positive("tie", tie, "It is a difference of inner products.")
 
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
         """The mean of V y over the best matches of x."""
-        match = apply(self.Q, x) @ apply(self.K, mu.points).T
+        match = apply(self.Q, x, "Q") @ apply(self.K, mu.points, "K").T
         best = match >= match.max(axis=1, keepdims=True) - self.tie
         weights = best * mu.weights[None, :]
         mean = (weights @ mu.points) / weights.sum(axis=1, keepdims=True)
@@ -55,9 +53,7 @@ class HardRelaxation(AbstractMeanField):
     tie: Float[Array, ""]
 
     def __init__(self, Q=None, K=None, V=None, *, tie=1e-12):
-        self.Q = matrix_or_none("Q", Q)
-        self.K = matrix_or_none("K", K)
-        self.V = matrix_or_none("V", V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.tie = positive("tie", tie, "It is a difference of inner products.")
 
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:

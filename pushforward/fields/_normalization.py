@@ -120,7 +120,7 @@ class UnitNorm(AbstractNormalized):
 
     def rescale(self, t, theta, push):
         """alpha A / |A|; the sphere makes it tangent."""
-        return self.alpha * _unit(push)
+        return self.alpha.astype(push.dtype) * _unit(push)
 
 
 class DepthScaledNorm(AbstractNormalized):
@@ -135,7 +135,7 @@ class DepthScaledNorm(AbstractNormalized):
 
     def rescale(self, t, theta, push):
         """A / sqrt(1 + t)."""
-        return push / jnp.sqrt(1.0 + t)
+        return push / jnp.sqrt(1.0 + t).astype(push.dtype)
 
 
 def _unit(push: Float[Array, "n d"]) -> Float[Array, "n d"]:

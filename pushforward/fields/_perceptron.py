@@ -18,7 +18,7 @@ class Perceptron(AbstractMeanField):
 
     W is (d, h), A is (h, d), b is (h,). `activation` is any function of an array.
 
-    >>> Perceptron(W=jnp.eye(2), A=jnp.eye(2), b=jnp.zeros(2))
+    >>> field = Perceptron(W=jnp.eye(2), A=jnp.eye(2), b=jnp.zeros(2))
     """
 
     W: Float[Array, "d h"]
@@ -43,7 +43,13 @@ class Perceptron(AbstractMeanField):
 
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
         """W sigma(A x + b); the measure plays no part."""
-        return self.activation(x @ self.A.T + self.b[None, :]) @ self.W.T
+        if (self.A.shape[-1], self.W.shape[-2]) != (x.shape[-1],) * 2:
+            raise InputError(
+                f"`A` and `W` must act on points of dimension {x.shape[-1]}, got "
+                f"shapes {self.A.shape} and {self.W.shape}."
+            )
+        W, A, b = (leaf.astype(x.dtype) for leaf in (self.W, self.A, self.b))
+        return self.activation(x @ A.T + b[None, :]) @ W.T
 
     def drive(self, t, mu: Particles) -> Drive:
         """W sigma(A x + b) at every particle."""

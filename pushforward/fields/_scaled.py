@@ -18,7 +18,7 @@ from pushforward.fields._attention import (
 )
 from pushforward.fields._background import Background
 from pushforward.fields._causal import CausalAttention
-from pushforward.fields._field import AbstractField, Multiple, Sum
+from pushforward.fields._field import AbstractField, Multiple, Sum, kills_radial
 from pushforward.fields._heads import Heads
 from pushforward.fields._position import PositionAttention
 from pushforward.measures import Particles
@@ -29,8 +29,8 @@ from pushforward.sums import Careful, KernelSum
 def scaled_push(
     field: AbstractField, t, mu: Particles, log_unit: Float[Array, ""]
 ) -> Float[Array, "n d"]:
-    """The push on every particle over e^{log_unit}, up to multiples of x_i."""
-    return field.drive(t, mu).across * jnp.exp(-log_unit)
+    """The push on every particle over e^{log_unit}, up to what the space removes."""
+    return field(t, mu).v * jnp.exp(-log_unit)
 
 
 @scaled_push.register
@@ -50,7 +50,7 @@ def _(field: UnnormalizedAttention, t, mu, log_unit):
     total = Careful()(seen_by_itself(field, mu))
     unit = log_unit - field.log_scale
     push = _over(total.log_scale - unit, total.moment)
-    if field.V is None:
+    if field.V is None and kills_radial(mu.space):
         return push
     assert total.log_own is not None
     return apply(field.V, push + _over(total.log_own - unit, mu.points))
@@ -79,7 +79,7 @@ def _(field: Background, t, mu, log_unit):
 
 def _softmax(V, total: KernelSum, mu: Particles, log_unit) -> Array:
     push = _over(total.log_scale - total.log_total - log_unit, total.moment)
-    if V is None:
+    if V is None and kills_radial(mu.space):
         return push
     assert total.log_own is not None
     own = _over(total.log_own - total.log_total - log_unit, mu.points)

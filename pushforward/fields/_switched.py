@@ -1,5 +1,6 @@
 """Fields that change with time: one field per layer, or per phase of a schedule."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +18,7 @@ class Switched(AbstractField):
     There is one more time than fields. Before the first and after the last time
     nothing moves. `flow` never steps across a switch.
 
-    >>> Switched([Attention(1.0), Attention(9.0)], times=[0.0, 2.0, 5.0])
+    >>> field = Switched([Attention(1.0), Attention(9.0)], times=[0.0, 2.0, 5.0])
     """
 
     fields: tuple[AbstractField, ...]
@@ -52,6 +53,23 @@ def switch_times(field: AbstractField) -> list[Array]:
     return [s.times for s in own] + [
         times for s in own for f in s.fields for times in switch_times(f)
     ]
+
+
+def held_until(field: AbstractField, t_end: Float[Array, ""]) -> AbstractField:
+    """The field on an interval that ends at t_end: later switches are out of sight.
+
+    The last stage of a step that lands on a switch would otherwise see the next field.
+    """
+
+    def hold(leaf):
+        if not isinstance(leaf, Switched):
+            return leaf
+        times = jnp.where(leaf.times >= t_end, jnp.inf, leaf.times)
+        fields = tuple(held_until(f, t_end) for f in leaf.fields)
+        return eqx.tree_at(lambda s: (s.times, s.fields), leaf, (times, fields))
+
+    is_switched = lambda f: isinstance(f, Switched)  # noqa: E731
+    return jax.tree_util.tree_map(hold, field, is_leaf=is_switched)
 
 
 def _filled(drive: Drive, mu: Particles) -> Drive:

@@ -80,7 +80,8 @@ class Layers(AbstractFixedStep):
             push = cast(h, push) * push
             if dW is not None:
                 push, dW = push + dW, None
-            growth = None if drive.growth is None else h * drive.growth
+            growth = drive.growth
+            growth = None if growth is None else cast(h, growth) * growth
             mu = normalized(displaced(mu, Motion(push, growth), 1.0), growth)
         return Attempt(mu, motion, jnp.zeros(()))
 
@@ -111,6 +112,6 @@ class LieTrotter(AbstractFixedStep):
 
 def _displacement(motion: Motion, h, mu, dW) -> Motion:
     """h times the motion, plus the noise made tangent at mu."""
-    growth = None if motion.g is None else h * motion.g
+    growth = None if motion.g is None else cast(h, motion.g) * motion.g
     kick = 0.0 if dW is None else mu.space.tangent(mu.points, dW)
     return Motion(cast(h, motion.v) * motion.v + kick, growth)

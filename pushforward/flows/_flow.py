@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 import pushforward
 from pushforward._checks import is_traced
 from pushforward.errors import InputError
-from pushforward.fields import AbstractField, switch_times
+from pushforward.fields import AbstractField, held_until, switch_times
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import UNTIL, Carry, Segment, advance
 from pushforward.flows._fixed import Heun, Layers
@@ -74,6 +74,7 @@ def flow(
     >>> traj = flow(Attention(9.0), mu, 20.0)
     """
     _check(field, mu, noise, key, solver)
+    _check_functions(observe, until)
     solver = solver or (Heun(0.01) if noise is not None else Adaptive())
     if merge is not None:
         if noise is not None or store is not None or is_traced(field, mu):
@@ -109,7 +110,7 @@ def flow(
             )
         return _traced(segment, start, times, frame, observe or {}, keep)
     if store is not None:
-        store = _opened(store, segment, times, mu)
+        store = _opened(store, segment, times, mu, sorted(observe or {}))
     return _hosted(
         segment, start, times, frame, observe or {}, keep, reporter(progress), store
     )
@@ -126,7 +127,7 @@ class _Seen(eqx.Module):
         return self.until(rotate_back(mu, self.original, self.basis))
 
 
-def _opened(store, segment: Segment, times: np.ndarray, mu: Particles):
+def _opened(store, segment: Segment, times, mu: Particles, observed: list[str]):
     """A store from a path; the specification of the run goes with it."""
     if not isinstance(store, str | pathlib.Path):
         return store
@@ -134,6 +135,7 @@ def _opened(store, segment: Segment, times: np.ndarray, mu: Particles):
     from pushforward.io import RunStore, to_json
 
     key = None if segment.key is None else jax.random.key_data(segment.key)
+    start = np.asarray(mu.points).tobytes() + np.asarray(mu.log_weights).tobytes()
     spec = {
         "version": pushforward.__version__,
         "dtype": str(mu.points.dtype),
@@ -143,7 +145,8 @@ def _opened(store, segment: Segment, times: np.ndarray, mu: Particles):
         "noise": to_json(segment.noise),
         "key": to_json(None if key is None else np.asarray(key)),
         "times": to_json(times),
-        "start": hashlib.sha256(np.asarray(mu.points).tobytes()).hexdigest(),
+        "observed": observed,
+        "start": hashlib.sha256(start).hexdigest(),
     }
     return RunStore.create(store, spec, times, mu)
 
@@ -158,12 +161,30 @@ def _check(field, mu, noise, key, solver) -> None:
             f"`mu` must be Particles, got {type(mu).__name__}. "
             "For an array of points use Particles(Sphere(d), points)."
         )
+    if solver is not None and not isinstance(solver, AbstractSolver):
+        raise InputError(
+            f"`solver` must be a solver such as Adaptive(), got {solver!r}."
+        )
+    if noise is not None and not isinstance(noise, AbstractNoise):
+        raise InputError(
+            f"`noise` must be a noise such as Brownian(0.1), got {noise!r}."
+        )
     if noise is not None and key is None:
         raise InputError("`noise` needs a `key`, for example key=jax.random.key(0).")
     if noise is not None and isinstance(solver, Adaptive):
         raise InputError(
             "`solver` must have a fixed step when there is noise: use Heun(0.01)."
         )
+
+
+def _check_functions(observe, until) -> None:
+    if observe is not None and not isinstance(observe, Mapping):
+        raise InputError(
+            f"`observe` must be a dict of named functions, got {observe!r}. "
+            'For example observe={"E": InteractionEnergy(9.0)}.'
+        )
+    if until is not None and not callable(until):
+        raise InputError(f"`until` must be a function of the measure, got {until!r}.")
 
 
 def _on_grid(times: np.ndarray, h: float, t0: float) -> np.ndarray:
@@ -238,7 +259,6 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
             _reread(f, frame(start), times[k], keep, observe)
             for k, f in enumerate(earlier)
         )
-    saved = set(times.tolist())
     try:
         for t_end in _with_switches(segment.field, times)[1:]:
             if t_end <= float(carry.t):
@@ -249,13 +269,13 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
                 carry = _locate(segment, before, carry)
             if int(carry.status) != 0:
                 break
-            if float(t_end) in saved:
+            if t_end in times:
                 look(carry)
     except KeyboardInterrupt:
         interrupted = True
     if frames[-1][0] < float(carry.t):
         look(carry)
-    outcome = explain(carry, segment.field, times[-1])
+    outcome = explain(carry, held_until(segment.field, carry.t), times[-1])
     if interrupted:
         outcome = Outcome("interrupted", f"stopped by hand at t = {frames[-1][0]:g}.")
     elif store is not None:
@@ -265,7 +285,7 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
 
 def _reread(arrays: dict, mu: Particles, t: float, keep: bool, observe):
     """A frame of an interrupted run, as it was when it was first computed."""
-    weights = jnp.log(jnp.asarray(arrays["weights"]))
+    weights = jnp.asarray(arrays["log_weights"])
     measure = mu.moved(jnp.asarray(arrays["points"]), weights) if keep else None
     return float(t), measure, {name: arrays[name] for name in observe}
 

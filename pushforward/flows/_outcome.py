@@ -2,9 +2,11 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from pushforward.fields import AbstractField, CausalAttention
 from pushforward.flows._advance import (
@@ -61,7 +63,15 @@ def explain(carry: Carry, field: AbstractField, t1: float) -> Outcome:
         )
     if status == UNTIL:
         return Outcome("until", f"the stopping rule was met at t = {t:.9g}.")
-    return at_rest(carry, field, steps)
+    rest = at_rest(carry, field, steps)
+    limit = getattr(field, "resolved_until", float("inf"))
+    if t <= limit:
+        return rest
+    return Outcome(
+        rest.kind,
+        f"{rest.message} After t = {limit:.3g} logits of nearly equal tokens differ by "
+        "less than double precision resolves: ties seen later are rounding.",
+    )
 
 
 def at_rest(carry: Carry, field: AbstractField, steps: int) -> Outcome:
@@ -95,7 +105,7 @@ def at_rest(carry: Carry, field: AbstractField, steps: int) -> Outcome:
 
 
 def _speed_and_response(field, t, mu: Particles) -> tuple[float, float]:
-    """The largest speed, and how much it reacts to a nudge of every particle.
+    """The largest speed or change of mass, and how it reacts to a nudge of every token.
 
     In a balance of forces a nudge brings them out of balance; where forces have
     underflowed a nudge changes nothing.
@@ -103,7 +113,15 @@ def _speed_and_response(field, t, mu: Particles) -> tuple[float, float]:
     direction = mu.space.tangent(
         mu.points, jax.random.normal(jax.random.key(0), mu.points.shape)
     ).astype(mu.points.dtype)
+    speed, response = _at(field, t, mu, direction)
+    return float(speed), float(response)
+
+
+@eqx.filter_jit
+def _at(field, t, mu: Particles, direction) -> tuple[Array, Array]:
     velocity = lambda x: field(t, mu.moved(x)).v  # noqa: E731
     v, dv = jax.jvp(velocity, (mu.points,), (direction,))
     dv = mu.space.tangent(mu.points, dv)
-    return float(jnp.max(jnp.abs(v))), float(jnp.max(jnp.abs(dv)))
+    growth = field(t, mu).g
+    change = 0.0 if growth is None else jnp.max(jnp.abs(mu.weights * growth))
+    return jnp.maximum(jnp.max(jnp.abs(v)), change), jnp.max(jnp.abs(dv))

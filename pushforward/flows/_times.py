@@ -71,7 +71,12 @@ def save_times(save, t0: float, t1: float) -> np.ndarray:
         return save.between(t0, t1)
     if isinstance(save, int | np.integer):
         return np.linspace(t0, t1, whole("save", save, 2) if t1 > t0 else 1)
-    times = np.asarray(save, dtype=float)
+    try:
+        times = np.asarray(save, dtype=float)
+    except (TypeError, ValueError):
+        times = np.empty(0)
+    if not np.isfinite(times).all():
+        raise InputError(f"`save` must hold finite times, got {save!r}.")
     if times.ndim != 1 or len(times) == 0 or (np.diff(times) <= 0).any():
         raise InputError(
             f"`save` must be a number of frames or increasing times, got {save!r}."

@@ -76,8 +76,10 @@ class FunctionalMultiple(AbstractFunctional):
 
     def __call__(self, mu: Particles) -> Float[Array, ""]:
         """c F(mu)."""
-        return self.c * self.F(mu)
+        value = self.F(mu)
+        return self.c.astype(value.dtype) * value
 
     def variation(self, x, mu: AbstractMeasure) -> Array:
         """c dF/dmu."""
-        return self.c * self.F.variation(x, mu)
+        value = self.F.variation(x, mu)
+        return self.c.astype(value.dtype) * value

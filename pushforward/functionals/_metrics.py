@@ -68,11 +68,11 @@ class WassersteinFisherRao(AbstractMetric):
 
     def velocity(self, F, x, mu):
         """-transport * grad dF/dmu."""
-        return -self.transport * F.gradient(x, mu)
+        return -self.transport.astype(x.dtype) * F.gradient(x, mu)
 
     def growth(self, F, mu):
         """-reaction * (dF/dmu - mean)."""
-        return self.reaction * _fisher_rao_growth(F, mu)
+        return self.reaction.astype(mu.points.dtype) * _fisher_rao_growth(F, mu)
 
 
 class SoftmaxWeighted(AbstractMetric):

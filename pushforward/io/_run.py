@@ -15,6 +15,7 @@ import os
 import pathlib
 import shutil
 import warnings
+import zipfile
 from typing import Any
 
 import jax.numpy as jnp
@@ -43,7 +44,7 @@ class RunStore:
         """Lay out an empty run for these frames; an unfinished equal run is resumed."""
         path = pathlib.Path(path)
         text = json.dumps(spec, sort_keys=True)
-        if path.exists():
+        if path.exists() and not _is_empty(path):
             existing = _attributes(path)
             if existing.get("spec") != text:
                 raise StoreError(
@@ -56,32 +57,31 @@ class RunStore:
             shutil.rmtree(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            group = zarr.open_group(path, mode="w-", zarr_format=3)
+            about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
+            group = zarr.open_group(path, mode="w-", zarr_format=3, attributes=about)
         except OSError as error:
             raise StoreError(f"cannot write to {path}: {error}.") from error
-        group.attrs.update({"pushforward": FORMAT, "spec": text})
         T, (n, d) = len(times), mu.points.shape
         dtype = np.asarray(mu.points).dtype
         _allocate(group, "time", (T,), (T,), float, ("time",))[:] = times
         _allocate(group, "points", (T, n, d), (1, n, d), dtype, ("time", "token", "x"))
-        _allocate(group, "weights", (T, n), (1, n), dtype, ("time", "token"))
+        for name in ("weights", "log_weights"):  # the logarithms: exp loses a bit
+            _allocate(group, name, (T, n), (1, n), dtype, ("time", "token"))
         return cls(path, group)
 
     def append(self, carry: Carry, mu: Particles, seen: dict[str, np.ndarray]) -> None:
         """Put one frame on disk, then let it count."""
         k, T = len(self.hashes), self.group["points"].shape[0]
-        frame = {"points": np.asarray(mu.points), "weights": np.asarray(mu.weights)}
-        frame |= {name: np.asarray(value) for name, value in seen.items()}
-        digest = hashlib.sha256()
+        own = {name: getattr(mu, name) for name in ("points", "weights", "log_weights")}
+        frame = {name: np.asarray(value) for name, value in (own | seen).items()}
         for name, value in frame.items():
             if name not in self.group:
                 dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
                 shape = (T, *value.shape)
                 _allocate(self.group, name, shape, (1, *value.shape), value.dtype, dims)
             self.group[name][k] = value
-            digest.update(np.ascontiguousarray(value).tobytes())
         _sync_folder(self.path)
-        self.hashes.append(digest.hexdigest())
+        self.hashes.append(_digest(frame))
         _write_resume(self.path, carry, self.hashes)
 
     def finish(self, outcome: Outcome, times: np.ndarray, carry: Carry) -> None:
@@ -108,28 +108,34 @@ class RunStore:
         state = mu.moved(jnp.asarray(r["points"]), jnp.asarray(r["log_weights"]))
         if state.points.shape[1] != mu.d:
             raise StoreError(f"{self.path} does not fit this run. Remove it.")
-        h, accepted, rejected = (
-            jnp.asarray(r[k]) for k in ("h", "accepted", "rejected")
-        )
+        names = ("h", "accepted", "rejected")
+        h, accepted, rejected = (jnp.asarray(r[name]) for name in names)
         status = jnp.zeros((), int)
         carry = Carry(jnp.asarray(r["t"]), state, h, accepted, rejected, status)
-        return carry, [self.frame(k) for k in range(len(self.hashes))]
-
-    def frame(self, k: int) -> dict[str, np.ndarray]:
-        """All arrays of frame k, verified against its hash."""
-        names = [n for n, _ in self.group.arrays() if n not in ("time",)]
-        names = ["points", "weights", *sorted(set(names) - {"points", "weights"})]
-        return {name: np.asarray(self.group[name][k]) for name in names}
+        arrays = dict(_arrays(self.path, self.group))
+        _verify(self.path, arrays, self.hashes)
+        frames = [
+            {name: array[k] for name, array in arrays.items() if name != "time"}
+            for k in range(len(self.hashes))
+        ]
+        return carry, frames
 
 
 def save_trajectory(trajectory: Trajectory, path) -> None:
     """Write a finished trajectory as a run."""
     first = trajectory[0]
-    spec = {"field": to_json(trajectory.field), "space": to_json(first.space)}
+    content = hashlib.sha256()
+    for part in (trajectory.times, trajectory.points, trajectory.weights):
+        content.update(np.ascontiguousarray(part).tobytes())
+    spec = {
+        "field": to_json(trajectory.field),
+        "space": to_json(first.space),
+        "content": content.hexdigest(),
+    }
     store = RunStore.create(path, spec, np.asarray(trajectory.times), first)
-    for k, t in enumerate(np.asarray(trajectory.times)):
+    for k in range(len(store.hashes), len(trajectory)):
         seen = {name: np.asarray(v[k]) for name, v in trajectory.observed.items()}
-        carry = Carry.start(t, trajectory[k])
+        carry = Carry.start(trajectory.times[k], trajectory[k])
         store.append(carry, trajectory[k], seen)
     outcome = trajectory.outcome or Outcome("recorded", "not the result of a flow.")
     end = Carry(
@@ -149,13 +155,15 @@ def load(path) -> Trajectory:
     attributes = _attributes(path)
     spec = json.loads(attributes["spec"])
     group = zarr.open_group(path, mode="r")
-    count = len(attributes.get("hashes", ())) or _committed(path)
-    arrays = {name: np.asarray(array[:count]) for name, array in group.arrays()}
+    hashes = attributes.get("hashes") or _committed(path)
+    arrays = {name: array[: len(hashes)] for name, array in _arrays(path, group)}
+    _verify(path, arrays, hashes)
     space = from_json(spec["space"])
-    weights = jnp.asarray(arrays.pop("weights"))
-    frames = Particles(space, arrays["points"][0], None)
-    frames = frames.moved(jnp.asarray(arrays.pop("points")), jnp.log(weights))
+    points, log_weights = arrays.pop("points"), arrays.pop("log_weights")
+    frames = Particles(space, points[0], None)
+    frames = frames.moved(jnp.asarray(points), jnp.asarray(log_weights))
     times = arrays.pop("time")
+    arrays.pop("weights")
     ended = attributes.get("outcome")
     field = from_json(spec["field"]) if spec.get("field") else None
     return Trajectory(
@@ -220,19 +228,55 @@ def _write_resume(path: pathlib.Path, carry: Carry, hashes: list[str]) -> None:
 
 def _read_resume(path: pathlib.Path) -> dict | None:
     try:
-        with np.load(_resume_file(path), allow_pickle=False) as data:
+        with (
+            open(_resume_file(path), "rb") as file,
+            np.load(file, allow_pickle=False) as data,
+        ):
             return {name: data[name] for name in data.files}
     except FileNotFoundError:
         return None
-    except (ValueError, OSError, KeyError, EOFError) as error:
-        raise StoreError(f"{_resume_file(path)} is damaged: {error}.") from error
+    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise StoreError(
+            f"{_resume_file(path)} is damaged: {error}. Remove it and the run, and run "
+            "again."
+        ) from error
 
 
-def _committed(path: pathlib.Path) -> int:
+def _committed(path: pathlib.Path) -> list[str]:
     resumed = _read_resume(path)
     if resumed is None:
         raise StoreError(f"{path} holds no finished frame.")
-    return len(resumed["hashes"])
+    return [str(digest) for digest in resumed["hashes"]]
+
+
+def _is_empty(path: pathlib.Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _arrays(path: pathlib.Path, group: zarr.Group) -> list[tuple[str, np.ndarray]]:
+    """Every array of a run, read from disk."""
+    try:
+        return [(name, np.asarray(array[:])) for name, array in group.arrays()]
+    except (ValueError, RuntimeError, OSError, KeyError) as error:
+        raise StoreError(f"{path} is damaged: {error}.") from error
+
+
+def _verify(path: pathlib.Path, arrays: dict[str, np.ndarray], hashes) -> None:
+    """Refuse frames that are not what was written: a missing chunk reads as NaN."""
+    for k, written in enumerate(hashes):
+        frame = {name: array[k] for name, array in arrays.items() if name != "time"}
+        if _digest(frame) != written:
+            raise StoreError(
+                f"{path} is damaged: frame {k} is not what was written. "
+                "Restore it from a copy, or remove it and run again."
+            )
+
+
+def _digest(frame: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(frame):
+        digest.update(np.ascontiguousarray(frame[name]).tobytes())
+    return digest.hexdigest()
 
 
 def write_atomically(path: pathlib.Path, data: bytes) -> None:

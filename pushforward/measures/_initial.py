@@ -1,6 +1,7 @@
 """Initial data: the clouds of points that the papers start from."""
 
 import pathlib
+import zipfile
 
 import jax
 import jax.numpy as jnp
@@ -115,12 +116,12 @@ def read_points(path) -> tuple[np.ndarray, np.ndarray | None]:
         if path.suffix == ".npy":
             return np.load(path, allow_pickle=False), None
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as data:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
                 return data["points"], data["weights"] if "weights" in data else None
         if path.suffix in (".csv", ".txt"):
             delimiter = "," if path.suffix == ".csv" else None
             return np.loadtxt(path, delimiter=delimiter, ndmin=2), None
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             f"could not read points from {path.name}: {error}. Expected one point "
             "per row, numbers only; in .npz an entry called `points`."

@@ -78,11 +78,15 @@ class Particles(AbstractMeasure):
         """One atom per component at the radius: weights add, points are averaged."""
         labels = self.labels(radius)
         k = int(labels.max()) + 1
+        dtype = self.points.dtype
         weights = np.bincount(labels, np.asarray(self.weights), minlength=k)
+        # Where a component has no mass, its particles count equally.
+        shares = np.where(weights[labels] > 0, np.asarray(self.weights), 1.0)
         sums = np.zeros((k, self.d))
-        np.add.at(sums, labels, np.asarray(self.points * self.weights[:, None]))
-        atoms = self.space.project(jnp.asarray(sums / weights[:, None]))
-        return self.moved(atoms.astype(self.points.dtype), jnp.log(jnp.array(weights)))
+        np.add.at(sums, labels, np.asarray(self.points) * shares[:, None])
+        totals = np.bincount(labels, shares, minlength=k)
+        atoms = self.space.project(jnp.asarray(sums / totals[:, None]))
+        return self.moved(atoms.astype(dtype), jnp.log(jnp.asarray(weights, dtype)))
 
     def astype(self, dtype) -> Particles:
         """The same measure in another precision; the only way to get float32."""
@@ -95,7 +99,14 @@ class Particles(AbstractMeasure):
         check_finite("points", x)
         if weights is not None:
             weights = as_float_array("weights", weights)
-            weights = weights / weights.sum()
+            check_finite("weights", weights)
+            total = weights.sum()
+            if not is_traced(total) and not total > 0:
+                raise InputError(
+                    f"`weights` must have a positive sum, got {float(total):g}. "
+                    "Leave them out for equal masses."
+                )
+            weights = weights / total
         if not isinstance(space, Euclidean) and not is_traced(x) and x.ndim == 2:
             zero = np.flatnonzero(~np.asarray(x).any(axis=1))
             if len(zero):

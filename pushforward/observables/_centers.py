@@ -3,6 +3,7 @@
 import dataclasses
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -111,4 +112,5 @@ def distances(
         return 2 * np.arcsin(np.minimum(np.linalg.norm(y - x, axis=1) / 2, 1.0))
     if isinstance(space, Euclidean):
         return np.linalg.norm(y - x, axis=1)
-    return np.asarray(space.distance(np.broadcast_to(x, y.shape), y))
+    start = jnp.broadcast_to(jnp.asarray(x), y.shape)
+    return np.asarray(space.distance(start, jnp.asarray(y)))

@@ -1,1 +1,81 @@
-"""Learning from samples."""
+"""Learn from samples: mixtures, representations, covariance and table alignment."""
+
+from pushforward.statistics._swaps import GromovWasserstein as GromovWasserstein
+from pushforward.statistics._swaps import QuasiLikelihood as QuasiLikelihood
+from pushforward.statistics.accuracy import Accuracy as Accuracy
+from pushforward.statistics.accuracy import PrecisionRecall as PrecisionRecall
+from pushforward.statistics.admissible import MassGate as MassGate
+from pushforward.statistics.admissible import PpmGate as PpmGate
+from pushforward.statistics.alignment_baselines import (
+    ConditionalGradient as ConditionalGradient,
+)
+from pushforward.statistics.alignment_baselines import (
+    FastApproximate as FastApproximate,
+)
+from pushforward.statistics.alignment_baselines import StartOnly as StartOnly
+from pushforward.statistics.alignment_baselines import ThenSwaps as ThenSwaps
+from pushforward.statistics.alignment_starts import AsGiven as AsGiven
+from pushforward.statistics.alignment_starts import RowProfiles as RowProfiles
+from pushforward.statistics.alignment_starts import Spectral as Spectral
+from pushforward.statistics.covariances import Alignment as Alignment
+from pushforward.statistics.covariances import Exhaustive as Exhaustive
+from pushforward.statistics.covariances import SwapDescent as SwapDescent
+from pushforward.statistics.covariances import align_covariances as align_covariances
+from pushforward.statistics.drift import Drift as Drift
+from pushforward.statistics.drift import SplineDrift as SplineDrift
+from pushforward.statistics.feature_distances import (
+    CorrelationDistance as CorrelationDistance,
+)
+from pushforward.statistics.feature_distances import (
+    EuclideanDistance as EuclideanDistance,
+)
+from pushforward.statistics.match_files import read_truth as read_truth
+from pushforward.statistics.match_files import write_candidates as write_candidates
+from pushforward.statistics.match_files import write_matches as write_matches
+from pushforward.statistics.matching import Matching as Matching
+from pushforward.statistics.matching import Reason as Reason
+from pushforward.statistics.matching import match as match
+from pushforward.statistics.mixtures import MixtureFit as MixtureFit
+from pushforward.statistics.mixtures import npmle as npmle
+from pushforward.statistics.paired_tables import HIGH as HIGH
+from pushforward.statistics.paired_tables import LOW as LOW
+from pushforward.statistics.paired_tables import MEDIUM as MEDIUM
+from pushforward.statistics.paired_tables import Noise as Noise
+from pushforward.statistics.paired_tables import PairedTables as PairedTables
+from pushforward.statistics.paired_tables import simulate_cohort as simulate_cohort
+from pushforward.statistics.paired_tables import split_cohort as split_cohort
+from pushforward.statistics.recovery import RecoveryCurve as RecoveryCurve
+from pushforward.statistics.recovery import recovery_curve as recovery_curve
+from pushforward.statistics.representation_errors import (
+    gulp_standard_error as gulp_standard_error,
+)
+from pushforward.statistics.representation_files import (
+    read_representation as read_representation,
+)
+from pushforward.statistics.representations import GulpDistance as GulpDistance
+from pushforward.statistics.representations import GulpMatrix as GulpMatrix
+from pushforward.statistics.representations import gulp as gulp
+from pushforward.statistics.representations import gulp_matrix as gulp_matrix
+from pushforward.statistics.scaling import Scaling as Scaling
+from pushforward.statistics.scaling import classical_scaling as classical_scaling
+from pushforward.statistics.similarities import (
+    CanonicalCorrelations as CanonicalCorrelations,
+)
+from pushforward.statistics.similarities import KernelAlignment as KernelAlignment
+from pushforward.statistics.similarities import cca as cca
+from pushforward.statistics.similarities import cka as cka
+from pushforward.statistics.similarities import procrustes as procrustes
+from pushforward.statistics.sparse_gromov import Coupling as Coupling
+from pushforward.statistics.sparse_gromov import SparseGromov as SparseGromov
+from pushforward.statistics.table_files import parse_columns as parse_columns
+from pushforward.statistics.table_files import read_table as read_table
+from pushforward.statistics.tables import FeatureTable as FeatureTable
+
+
+def __getattr__(name: str) -> object:
+    """Load the scikit-learn estimator when it is first touched."""
+    if name == "GaussianMixtureNPMLE":
+        from pushforward.statistics import mixtures
+
+        return mixtures.GaussianMixtureNPMLE
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

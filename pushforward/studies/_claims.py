@@ -42,6 +42,7 @@ def within(
 ) -> Claim:
     """A claim that holds when |measured - predicted| <= tolerance."""
     measured, predicted = float(measured), float(predicted)
+    tolerance = float(tolerance)  # a numpy number would make `holds` unfit for JSON
     holds = math.isfinite(measured) and abs(measured - predicted) <= tolerance
     return Claim(
         study, claim, reference, kind, measured, predicted, tolerance, holds, note

@@ -51,6 +51,7 @@ def draw(
     name: str, folder: pathlib.Path, full: bool, save: Callable
 ) -> Iterator[tuple[pathlib.Path, float]]:
     """Every figure of a study into a folder; `save(figure, path)` writes one."""
+    folder.mkdir(parents=True, exist_ok=True)
     chosen = parameters(name, full)
     for label, (compute, picture) in part(name, "figures").FIGURES.items():
         start = time.perf_counter()

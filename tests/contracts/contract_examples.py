@@ -62,8 +62,18 @@ FIELDS = {
     "PeriNorm": [pf.PeriNorm(pf.Attention(4.0, V=V))],
     "DepthScaledNorm": [pf.DepthScaledNorm(pf.Attention(4.0))],
     "UnitNorm": [pf.UnitNorm(pf.Attention(4.0), 0.5)],
+    "RescaledAttention": [pf.RescaledAttention(), pf.RescaledAttention(Q, K, V)],
+    "RescaledPerceptron": [pf.RescaledPerceptron(pf.RescaledAttention(V=V), V)],
 }
-FLAT = {"HardRelaxation", "PreNorm", "MixNorm", "PeriNorm", "DepthScaledNorm"}
+FLAT = {
+    "RescaledAttention",
+    "RescaledPerceptron",
+    "HardRelaxation",
+    "PreNorm",
+    "MixNorm",
+    "PeriNorm",
+    "DepthScaledNorm",
+}
 ORDERED = {"CausalAttention"}
 
 SPACES = {

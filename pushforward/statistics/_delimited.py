@@ -1,0 +1,96 @@
+"""Text tables as rows of cells: encoding, delimiter, decimal mark."""
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushforward.errors import InputError, StoreError
+
+LARGEST_FILE = 2_000_000_000
+DELIMITERS = {"\t": "tab", ";": "';'", ",": "','"}
+MISSING = {"", "na", "nan", "n/a", "null", "none", "-", "#n/a"}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows of stripped cells, all of one width, under one reading of the delimiter."""
+
+    rows: list[list[str]]
+    delimiter: str
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, whatever its byte-order mark; workbooks are refused."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise InputError(
+                f"{path.name} is larger than {LARGEST_FILE / 1e9:.0f} GB. Export the "
+                "features and samples to match only."
+            )
+        raw = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
+    if raw[:4] == b"PK\x03\x04" or raw[:4] == b"\xd0\xcf\x11\xe0":
+        raise InputError(f"{path.name} is a workbook. Save it as CSV (UTF-8) first.")
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    else:
+        encoding = "utf-8-sig"
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    if "\x00" in text:
+        raise InputError(f"{path.name} is binary. Export the table as text (CSV).")
+    if not text.strip():
+        raise InputError(f"{path.name} is an empty table: the file has no text.")
+    return text
+
+
+def readings(text: str) -> list[Cells]:
+    """The ways to cut the text into columns that give most lines one width."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    found = []
+    for delimiter in DELIMITERS:
+        try:
+            rows = [
+                [cell.strip() for cell in row]
+                for row in csv.reader(lines, delimiter=delimiter)
+            ]
+        except csv.Error:
+            continue
+        width, count = Counter(len(row) for row in rows).most_common(1)[0]
+        if width < 2 or count < 0.6 * len(rows):
+            continue
+        widest = max(len(row) for row in rows)
+        padded = [row + [""] * (widest - len(row)) for row in rows]
+        found.append(Cells(padded, delimiter))
+    return found
+
+
+def has_decimal_comma(cells: Cells, columns: list[int], name: str) -> bool:
+    """Whether numbers of these columns are written 1,5; refuses a mixture."""
+    marks = set()
+    for row in cells.rows[:2000]:
+        for column in columns:
+            cell = row[column]
+            digits = cell.replace(",", "").replace(".", "").lstrip("+-")
+            if digits[:1].isdigit():
+                marks |= {mark for mark in ",." if mark in cell}
+    if marks == {",", "."}:
+        raise InputError(
+            f"{name} writes numbers with both ',' and '.', so 1,234.5 and 1.234,5 "
+            "cannot be told apart. Export it without thousands separators."
+        )
+    return marks == {","}
+
+
+def as_number(cell: str, decimal_comma: bool) -> float:
+    """A cell as a float; missing marks are NaN; anything else raises ValueError."""
+    try:
+        return float(cell.replace(",", ".") if decimal_comma else cell)
+    except ValueError:
+        if cell.lower() in MISSING:
+            return float("nan")
+        raise

@@ -1,0 +1,66 @@
+"""Turning what a caller passes into a finite float64 matrix, or a clear refusal."""
+
+import numpy as np
+from jaxtyping import Float
+
+from pushforward.errors import InputError
+
+LARGEST = 1e75  # two products of such entries still fit in a float64
+
+
+def finite_matrix(name: str, value: object, axes: str) -> Float[np.ndarray, "n d"]:
+    """`value` as a finite float64 matrix; `axes` names the convention in errors."""
+    try:
+        matrix = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"`{name}` must be a matrix of numbers {axes}, got "
+            f"{type(value).__name__} that does not convert: {error}. Pass a "
+            "two-dimensional numeric array."
+        ) from None
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise InputError(
+            f"`{name}` must be a non-empty matrix {axes}, got shape {matrix.shape}. "
+            "A single feature is a column: use `value[:, None]`."
+        )
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if bad.size:
+        raise InputError(
+            f"`{name}` has NaN or infinite values in {bad.size} of {len(matrix)} "
+            f"rows, the first is row {bad[0]}. Drop or impute those rows."
+        )
+    return matrix
+
+
+def square_matrices(A: object, B: object) -> tuple[np.ndarray, np.ndarray]:
+    """Two symmetric matrices of one size, or a refusal that says which is wrong."""
+    A, B = finite_matrix("A", A, "(d, d)"), finite_matrix("B", B, "(d, d)")
+    for name, matrix in (("A", A), ("B", B)):
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(
+                f"`{name}` must be a square covariance (d, d), got shape "
+                f"{matrix.shape}. From samples X (n, d) use `np.cov(X.T)` or "
+                "`np.corrcoef(X.T)`."
+            )
+        if np.abs(matrix).max() > LARGEST:
+            raise InputError(
+                f"`{name}` has entries up to {np.abs(matrix).max():.3g}, whose "
+                "products overflow. Rescale it, or align correlation matrices."
+            )
+        asymmetry = np.abs(matrix - matrix.T).max()
+        if asymmetry > 1e-8 * max(1.0, np.abs(matrix).max()):
+            raise InputError(
+                f"`{name}` must be symmetric, its largest asymmetry is "
+                f"{asymmetry:.3g}. Use `({name} + {name}.T) / 2` if that is rounding."
+            )
+    if A.shape != B.shape:
+        raise InputError(
+            f"`A` and `B` must have one size, got {A.shape} and {B.shape}. Both "
+            "studies must measure the same d features; for unequal tables use `match`."
+        )
+    if len(A) < 2:
+        raise InputError(
+            "`A` and `B` have one feature only, so there is nothing to align. Pass "
+            "covariances of at least 2 features."
+        )
+    return (A + A.T) / 2, (B + B.T) / 2

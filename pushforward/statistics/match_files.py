@@ -1,0 +1,105 @@
+"""Matches on disk: the table of matches, all candidates, and truth from ids."""
+
+import csv
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Int
+
+from pushforward.errors import InputError, StoreError
+from pushforward.statistics._delimited import read_text, readings
+from pushforward.statistics.matching import Matching
+from pushforward.statistics.tables import FeatureTable
+
+HEADER = "id_A,id_B,mz_A,mz_B,rt_A,rt_B,rt_B_predicted,coupling,score,reason".split(",")
+
+
+def write_matches(matching: Matching, path: str | Path) -> None:
+    """The matches as CSV: ids, masses, times (min), coupling, score and reason.
+
+    Written under a temporary name and renamed, so a file is never half there.
+    """
+    _write(path, matching, np.flatnonzero(matching.kept))
+
+
+def write_candidates(matching: Matching, path: str | Path) -> None:
+    """Every pair inside the mass gate, in the same columns: why each was (not) kept."""
+    _write(path, matching, np.arange(matching.pairs.count))
+
+
+def read_truth(
+    path: str | Path, A: FeatureTable, B: FeatureTable
+) -> Int[np.ndarray, "m 2"]:
+    """Known pairs from a file of two columns, id in A and id in B, as indices.
+
+    A first row that names no features is taken for a header.
+    """
+    path = Path(path)
+    found = readings(read_text(path))
+    if not found:
+        raise InputError(
+            f"{path.name} must have two columns of ids, e.g.\n    id_A,id_B\n    F1,G7"
+        )
+    places = [{name: i for i, name in enumerate(t.ids)} for t in (A, B)]
+    pairs = []
+    for number, row in enumerate(found[0].rows):
+        known = [row[side] in places[side] for side in (0, 1)]
+        if all(known):
+            pairs.append([places[0][row[0]], places[1][row[1]]])
+        elif number > 0 or any(known):
+            side = known.index(False)
+            raise InputError(
+                f"{path.name}, row {number + 1}: {row[side]!r} is not an id of "
+                f"{(A, B)[side].name}. Ids there look like {(A, B)[side].ids[0]!r}."
+            )
+    return np.array(pairs, dtype=int).reshape(-1, 2)
+
+
+def write_atomically(path: str | Path, lines: Iterable[str]) -> None:
+    """Write text under a temporary name in the same folder, then rename."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="") as out:
+            out.writelines(lines)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror}. Choose another folder."
+        ) from None
+
+
+class _Lines:
+    """Just enough of a file for `csv.writer`."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> int:
+        self.lines.append(line)
+        return len(line)
+
+
+def _write(path: str | Path, m: Matching, chosen: np.ndarray) -> None:
+    predicted = m.drift(m.A.rt[m.pairs.rows])
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(HEADER)
+    for s in chosen:
+        i, j = m.pairs.rows[s], m.pairs.cols[s]
+        masses = [f"{m.A.mz[i]:.6f}", f"{m.B.mz[j]:.6f}"]
+        times = [f"{t:.4f}" for t in (m.A.rt[i], m.B.rt[j], predicted[s])]
+        strength = [f"{m.coupling[s]:.6e}", f"{m.score[s]:.6f}"]
+        ids = [_inert(m.A.ids[i]), _inert(m.B.ids[j])]
+        writer.writerow([*ids, *masses, *times, *strength, m.reasons[s].value])
+    write_atomically(path, lines.lines)
+
+
+def _inert(name: str) -> str:
+    """An id that a spreadsheet will not run as a formula."""
+    return f"'{name}" if name[:1] in "=+-@\t\r" else name

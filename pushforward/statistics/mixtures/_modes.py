@@ -1,0 +1,176 @@
+"""Local maxima of D, the candidates for new atoms and the value of the certificate.
+
+D is a positive mixture of Gaussians centered at the data, so the mean-shift map
+increases it and Newton's method on log D converges fast near a maximum:
+
+    grad log D = E_R[X] - x,     Hess log D = Cov_R(X) - I,
+
+R the law on the data proportional to p_i phi(x - X_i) / f(X_i).
+"""
+
+from itertools import product
+
+import numpy as np
+from jaxtyping import Float
+
+from pushforward.statistics.mixtures._likelihood import (
+    BLOCK,
+    Sample,
+    log_certificate,
+    log_kernel,
+)
+
+GRID_SPACING = {1: 0.1, 2: 0.2}  # maxima of D are unit-scale objects
+GRID_NODES = 40_000
+STARTS = 4_000  # beyond this many data, every k-th datum starts an ascent
+EXTRA = 300  # more atoms than this are thinned before they start ascents
+APART = 0.05
+SAME = 1e-5  # two ascents that end closer than this found one maximum
+
+
+def find_modes(
+    sample: Sample,
+    log_f: Float[np.ndarray, "n"],
+    extra: Float[np.ndarray, "k d"],
+) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "m"]]:
+    """Local maxima of D and log D there, highest first.
+
+    Ascents start at the local maxima over a grid (d <= 2) or at the data, and at
+    `extra` (the current atoms). The search is exhaustive up to the grid in d <= 2
+    and a multi-start search above.
+    """
+    if len(extra) > EXTRA:  # a descent with a particle per datum: most coincide
+        extra = _highest_apart(extra, log_certificate(extra, sample, log_f))
+    starts = np.concatenate([_starts(sample, log_f), extra])
+    x, value = _ascend(sample, log_f, starts)
+    order = np.argsort(-value, kind="stable")
+    x, value = x[order], value[order]
+    keep: list[int] = []
+    for i in range(len(x)):
+        near = keep and np.min(np.sum((x[keep] - x[i]) ** 2, axis=1)) < SAME**2
+        if not near:
+            keep.append(i)
+    return x[keep], value[keep]
+
+
+def _highest_apart(points: np.ndarray, log_d: np.ndarray) -> np.ndarray:
+    """Up to EXTRA points of largest D, mutually farther than APART."""
+    kept = np.empty((0, points.shape[1]))
+    for i in np.argsort(-log_d, kind="stable"):
+        if not len(kept) or np.min(np.sum((kept - points[i]) ** 2, axis=1)) > APART**2:
+            kept = np.concatenate([kept, points[i : i + 1]])
+        if len(kept) == EXTRA:
+            break
+    return kept
+
+
+def _starts(sample: Sample, log_f: np.ndarray) -> np.ndarray:
+    d = sample.points.shape[1]
+    low, high = sample.points.min(axis=0), sample.points.max(axis=0)
+    if d in GRID_SPACING:
+        sizes = np.ceil((high - low) / GRID_SPACING[d]).astype(np.int64) + 1
+        if np.prod(sizes.astype(float)) <= GRID_NODES:
+            axes = [np.linspace(low[k], high[k], sizes[k]) for k in range(d)]
+            return _grid_maxima(sample, log_f, axes)
+    stride = -(-len(sample.points) // STARTS)
+    return sample.points[::stride]
+
+
+def _grid_maxima(
+    sample: Sample, log_f: np.ndarray, axes: list[np.ndarray]
+) -> np.ndarray:
+    """Grid nodes whose D is at least that of every neighbor, diagonals included."""
+    shape = tuple(len(axis) for axis in axes)
+    nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    value = _grid_certificate(sample, log_f, axes)
+    if value is None:
+        value = log_certificate(nodes, sample, log_f).reshape(shape)
+    padded = np.pad(value, 1, constant_values=-np.inf)
+    highest = np.ones(shape, dtype=bool)
+    for shift in product((-1, 0, 1), repeat=len(axes)):
+        window = tuple(
+            slice(1 + s, 1 + s + size) for s, size in zip(shift, shape, strict=True)
+        )
+        highest &= value >= padded[window]
+    return nodes[highest.reshape(-1)]
+
+
+def _grid_certificate(
+    sample: Sample, log_f: np.ndarray, axes: list[np.ndarray]
+) -> np.ndarray | None:
+    """D on a tensor grid up to a factor, by one product: phi is a product over axes.
+
+    None when 1 / f spans more than an exponent can hold.
+    """
+    log_ratio = np.log(sample.weights) - log_f
+    if np.ptp(log_ratio) > 600:
+        return None
+    ratio = np.exp(log_ratio - log_ratio.max())
+    factors = [
+        np.exp(-0.5 * np.subtract.outer(axis, sample.points[:, k]) ** 2)
+        for k, axis in enumerate(axes)
+    ]
+    return factors[0] @ (ratio if len(axes) == 1 else (factors[1] * ratio).T)
+
+
+def _ascend(
+    sample: Sample, log_f: np.ndarray, starts: np.ndarray, rounds: int = 60
+) -> tuple[np.ndarray, np.ndarray]:
+    """Newton on log D where it is concave and goes up, mean shift elsewhere."""
+    x, value = starts.copy(), np.full(len(starts), -np.inf)
+    live = np.arange(len(x))
+    proposal, fallback = x.copy(), x.copy()
+    for _ in range(rounds):
+        new, newton, mean = _local(sample, log_f, proposal[live])
+        worse = new < value[live]
+        if worse.any():  # Newton overshot: mean shift never does
+            bad = live[worse]
+            proposal[bad] = fallback[bad]
+            new[worse], newton[worse], mean[worse] = _local(
+                sample, log_f, proposal[bad]
+            )
+        step = np.linalg.norm(newton - proposal[live], axis=1)
+        x[live], value[live] = proposal[live], np.maximum(new, value[live])
+        proposal[live], fallback[live] = newton, mean
+        live = live[step > 1e-12 * (1 + np.abs(x[live]).max(axis=1))]
+        if not len(live):
+            break
+    return x, value
+
+
+def _local(
+    sample: Sample, log_f: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log D(x), the Newton point and the mean-shift point, in blocks."""
+    log_ratio = np.log(sample.weights) - log_f
+    rows = max(1, BLOCK // len(log_f))
+    parts = [
+        _local_block(sample.points, log_ratio, x[s : s + rows])
+        for s in range(0, len(x), rows)
+    ]
+    value, newton, mean = (np.concatenate(p) for p in zip(*parts, strict=True))
+    return value, newton, mean
+
+
+def _local_block(
+    data: np.ndarray, log_ratio: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    logs = log_kernel(x, data) + log_ratio
+    top = logs.max(axis=1, keepdims=True)
+    r = np.exp(logs - top)
+    total = r.sum(axis=1, keepdims=True)
+    value = top[:, 0] + np.log(total[:, 0])
+    r /= total
+    mean = r @ data
+    d = data.shape[1]
+    second = np.einsum("mi,ik,il->mkl", r, data, data, optimize=True)
+    concavity = np.eye(d) - second + mean[:, :, None] * mean[:, None, :]
+    lowest = np.linalg.eigvalsh(concavity)[:, 0]
+    newton = mean.copy()
+    good = lowest > 1e-3
+    if good.any():
+        gradient = (mean - x)[good]
+        step = np.linalg.solve(concavity[good], gradient[:, :, None])[:, :, 0]
+        length = np.linalg.norm(step, axis=1, keepdims=True)
+        newton[good] = x[good] + step / np.maximum(1.0, length)
+    return value, newton, mean

@@ -1,0 +1,36 @@
+"""Representations on disk: plain arrays, never pickles."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from pushforward.errors import InputError, StoreError
+from pushforward.statistics._matrices import finite_matrix
+
+
+def read_representation(path: str | Path) -> Float[np.ndarray, "n k"]:
+    """A representation (n, k), samples first, from a `.npy`, `.csv` or `.tsv` file.
+
+    Arrays with more axes (tokens, heads, pixels) are flattened after the first.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
+    try:
+        if path.suffix == ".npy":
+            array = np.load(path, allow_pickle=False)
+        else:
+            comma = "\t" if path.suffix == ".tsv" else ","
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # an empty file only warns
+                array = np.loadtxt(path, delimiter=comma, ndmin=2)
+    except (ValueError, EOFError, OSError, UserWarning) as error:
+        raise InputError(
+            f"{path.name} cannot be read as an array of numbers ({error}). Save it "
+            "with `numpy.save(path, array)`, samples in rows."
+        ) from None
+    if array.ndim > 2:
+        array = array.reshape(len(array), -1)
+    return finite_matrix(path.name, array, "(n, k), samples first")

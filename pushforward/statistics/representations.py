@@ -1,0 +1,160 @@
+"""GULP: how differently ridge regression behaves on two representations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from pushforward.errors import InputError
+from pushforward.statistics._eigenbasis import Eigenbasis, eigenbasis, normalized
+
+
+@dataclass(frozen=True)
+class GulpDistance:
+    """GULP distances of one pair of representations, one per lambda.
+
+    `squared` is d^2 as the formula gives it (rounding may leave it at -1e-15);
+    `distance` is its root and obeys the triangle inequality.
+    """
+
+    lambdas: Float[np.ndarray, "t"]
+    squared: Float[np.ndarray, "t"]
+
+    @property
+    def distance(self) -> Float[np.ndarray, "t"]:
+        """The pseudo-metric d, clipped at zero before the root."""
+        return np.sqrt(np.maximum(self.squared, 0.0))
+
+    def __str__(self) -> str:
+        rows = zip(self.lambdas, self.distance, strict=True)
+        return "\n".join(f"lambda {lam:8.3g}   d = {d:.6g}" for lam, d in rows)
+
+
+@dataclass(frozen=True)
+class GulpMatrix:
+    """GULP distances between all pairs of m representations, one matrix per lambda."""
+
+    names: tuple[str, ...]
+    lambdas: Float[np.ndarray, "t"]
+    squared: Float[np.ndarray, "t m m"]
+
+    @property
+    def distance(self) -> Float[np.ndarray, "t m m"]:
+        """The pseudo-metrics d, clipped at zero before the root."""
+        return np.sqrt(np.maximum(self.squared, 0.0))
+
+    def at(self, lam: float) -> Float[np.ndarray, "m m"]:
+        """The distance matrix of one lambda of the grid."""
+        found = np.flatnonzero(self.lambdas == lam)
+        if not found.size:
+            raise InputError(
+                f"`lam` = {lam} is not one of the computed lambdas "
+                f"{self.lambdas.tolist()}. Pick one of them or recompute."
+            )
+        return self.distance[found[0]]
+
+
+def gulp(A: object, B: object, lambdas: object = 1e-2) -> GulpDistance:
+    """GULP distances between representations A (n, k) and B (n, l) of one sample.
+
+    With R = (S + lambda)^{-1} and H = A (A^T A/n + lambda)^{-1} A^T / n the ridge hat
+    matrix,
+
+        d^2 = tr(R_A S_A R_A S_A) + tr(R_B S_B R_B S_B) - 2 tr(R_A S_AB R_B S_AB^T)
+            = ||H_A - H_B||_F^2,
+
+    after centering and scaling each to E|phi|^2 = 1. In the two eigenbases all
+    lambdas cost one matrix product. lambda = 0 is CCA, large lambda is CKA; the
+    lambda to choose is the ridge of the task. Rows are samples in the same order.
+
+    >>> import numpy as np
+    >>> x, y = np.array([[1.0], [1], [-1], [-1]]), np.array([[1.0], [-1], [1], [-1]])
+    >>> bool(np.isclose(gulp(x, 0.6 * x + 0.8 * y, 1.0).squared[0], 0.32))
+    True
+
+    [boixadsera2022gulp]
+    """
+    grid = lambda_grid(lambdas)
+    A, B = paired(A, B)
+    return GulpDistance(grid, _squared(eigenbasis(A), eigenbasis(B), grid))
+
+
+def gulp_matrix(
+    representations: Sequence[object],
+    lambdas: object = 1e-2,
+    *,
+    names: Sequence[str] | None = None,
+) -> GulpMatrix:
+    """GULP distances between all pairs: one eigendecomposition per representation.
+
+    All representations are (n, k_i) over the same n samples. [boixadsera2022gulp]
+    """
+    grid = lambda_grid(lambdas)
+    matrices = [
+        normalized(f"representations[{i}]", r) for i, r in _many(representations)
+    ]
+    rows = {len(m) for m in matrices}
+    if len(rows) > 1:
+        raise InputError(
+            f"`representations` must share their samples, got {sorted(rows)} rows. "
+            "Rows are samples: evaluate every network on the same inputs."
+        )
+    labels = tuple(names) if names is not None else _numbered(len(matrices))
+    if len(labels) != len(matrices):
+        raise InputError(
+            f"`names` has {len(labels)} entries for {len(matrices)} representations. "
+            "Give one name each."
+        )
+    bases = [eigenbasis(m) for m in matrices]
+    squared = np.zeros((len(grid), len(bases), len(bases)))
+    for i, a in enumerate(bases):
+        for j in range(i):
+            squared[:, i, j] = squared[:, j, i] = _squared(a, bases[j], grid)
+    return GulpMatrix(labels, grid, squared)
+
+
+def lambda_grid(lambdas: object) -> Float[np.ndarray, "t"]:
+    """A one-dimensional grid of finite lambdas >= 0, or a refusal."""
+    grid = np.atleast_1d(np.asarray(lambdas, dtype=np.float64))
+    if grid.ndim != 1 or grid.size == 0 or not np.all(np.isfinite(grid) & (grid >= 0)):
+        raise InputError(
+            f"`lambdas` must be finite numbers >= 0, got {lambdas!r}. Try "
+            "`np.logspace(-4, 1, 6)`."
+        )
+    return grid
+
+
+def paired(A: object, B: object) -> tuple[np.ndarray, np.ndarray]:
+    """Both representations normalized, over the same number of samples."""
+    A, B = normalized("A", A), normalized("B", B)
+    if len(A) != len(B):
+        hint = (
+            " Their columns agree: transpose both." if A.shape[1] == B.shape[1] else ""
+        )
+        raise InputError(
+            f"`A` and `B` must share their samples (rows), got shapes {A.shape} and "
+            f"{B.shape}. Evaluate both on the same inputs.{hint}"
+        )
+    return A, B
+
+
+def _squared(a: Eigenbasis, b: Eigenbasis, grid: np.ndarray) -> np.ndarray:
+    w_a, w_b = a.inverses(grid), b.inverses(grid)
+    Q = np.square(a.coordinates.T @ b.coordinates)
+    own = np.square(a.eigenvalues * w_a).sum(1) + np.square(b.eigenvalues * w_b).sum(1)
+    return own - 2.0 * ((w_a @ Q) * w_b).sum(1)
+
+
+def _many(representations: Sequence[object]) -> list[tuple[int, object]]:
+    found = list(enumerate(representations))
+    if len(found) < 2:
+        raise InputError(
+            f"`representations` must hold at least 2 arrays, got {len(found)}. Pass a "
+            "list of matrices (n, k_i)."
+        )
+    return found
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"representation {i}" for i in range(count))

@@ -1,0 +1,130 @@
+"""A table of untargeted features: masses, retention times, intensities."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+
+from pushforward.errors import InputError
+
+LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """p features measured on n samples.
+
+    `mz` in m/z units, `rt` in minutes, `intensities` (n, p), samples first.
+    `decisions` says, line by line, how a file was read.
+    """
+
+    ids: tuple[str, ...]
+    mz: Float[np.ndarray, "p"]
+    rt: Float[np.ndarray, "p"]
+    intensities: Float[np.ndarray, "n p"]
+    name: str = "table"
+    decisions: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        p = len(self.ids)
+        if p == 0:
+            raise InputError(
+                f"{self.name} is an empty table: it has no feature. Export at least "
+                "one feature row with id, m/z and retention time."
+            )
+        for label, values in (("mz", self.mz), ("rt", self.rt)):
+            if values.shape != (p,):
+                raise InputError(
+                    f"`{label}` of {self.name} must have one entry per feature ({p}), "
+                    f"got shape {values.shape}."
+                )
+            _refuse_nonfinite(self, label, values)
+        largest = float(np.abs(self.intensities).max(initial=0.0))
+        if largest > LARGEST and np.isfinite(largest):
+            raise InputError(
+                f"{self.name} has intensities up to {largest:.3g}; peak areas are "
+                f"below {LARGEST:g}. Check which columns hold samples."
+            )
+        if self.mz.max() > 1e7 or self.rt.max() > 1e6:
+            raise InputError(
+                f"{self.name} has m/z up to {self.mz.max():g} and retention times up "
+                f"to {self.rt.max():g} min, which no instrument gives. Check which "
+                "columns hold m/z and rt."
+            )
+        if self.mz.min() <= 0 or self.rt.min() < 0:
+            raise InputError(
+                f"{self.name} has m/z down to {self.mz.min():g} and retention times "
+                f"down to {self.rt.min():g}; masses are positive and times not "
+                "negative. Check which columns hold m/z and rt."
+            )
+        if self.intensities.ndim != 2 or self.intensities.shape[1] != p:
+            raise InputError(
+                f"`intensities` of {self.name} must be (n samples, {p} features), got "
+                f"{self.intensities.shape}."
+            )
+        _refuse_duplicates(self)
+        _refuse_missing(self)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.intensities.shape[0]
+
+    @property
+    def p(self) -> int:
+        """Number of features."""
+        return len(self.ids)
+
+    def logarithm(self) -> "FeatureTable":
+        """The table of log(1 + intensity): peak areas span decades, logs do not."""
+        if self.intensities.min() < 0:
+            raise InputError(
+                f"{self.name} has negative intensities, so it is already transformed. "
+                "Use it as it is."
+            )
+        note = (*self.decisions, "intensities: log(1 + x)")
+        values = np.log1p(self.intensities)
+        return FeatureTable(self.ids, self.mz, self.rt, values, self.name, note)
+
+    def select(self, features: np.ndarray) -> "FeatureTable":
+        """The table of some features, in the order given."""
+        return FeatureTable(
+            tuple(self.ids[i] for i in features),
+            self.mz[features],
+            self.rt[features],
+            self.intensities[:, features],
+            self.name,
+            self.decisions,
+        )
+
+
+def _refuse_nonfinite(table: FeatureTable, label: str, values: np.ndarray) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InputError(
+            f"`{label}` of {table.name} is not finite for {bad.size} of {table.p} "
+            f"features, the first is {table.ids[bad[0]]!r}. Drop those features."
+        )
+
+
+def _refuse_duplicates(table: FeatureTable) -> None:
+    seen: set[str] = set()
+    repeated = [i for i in table.ids if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
+    if repeated:
+        raise InputError(
+            f"{table.name} has duplicated ids: {len(repeated)} repeat, the first is "
+            f"{repeated[0]!r}. Give every feature its own id (or drop the id column: "
+            "features are then numbered)."
+        )
+
+
+def _refuse_missing(table: FeatureTable) -> None:
+    bad = ~np.isfinite(table.intensities)
+    if bad.any():
+        sample, feature = np.argwhere(bad)[0]
+        raise InputError(
+            f"{table.name} has {int(bad.sum())} missing (NaN) intensities in "
+            f"{int(bad.any(0).sum())} of {table.p} features, the first for feature "
+            f"{table.ids[feature]!r}, sample {sample}. Impute them (half the "
+            "feature's minimum is usual) or drop those features."
+        )

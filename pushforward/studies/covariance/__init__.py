@@ -1,0 +1,1 @@
+"""Covariance alignment: from maximum likelihood to Gromov-Wasserstein."""

@@ -1,0 +1,1 @@
+"""GULP: a prediction-based metric between representations."""

@@ -1,0 +1,1 @@
+"""GromovMatcher: aligning untargeted metabolomics tables."""

@@ -1,0 +1,1 @@
+"""Mixtures without a number of components, by Wasserstein-Fisher-Rao descent."""

@@ -1,0 +1,64 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "A mathematical perspective on Transformers"
+PAPER = "geshkovski2023perspective"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes of the ensembles; everything else is fixed by the paper.
+
+    - `replicas`: independent starts per temperature in the claims.
+    - `draws`: Monte Carlo draws of claims about random points.
+    - `phase_*`: the phase diagrams, one per dimension.
+    - `weights_*`: the phase diagrams with random weights, in dimension `weights_d`.
+    - `rate_betas`: temperatures at which clusters are counted from a uniform start.
+    """
+
+    seed: int
+    replicas: int
+    draws: int
+    phase_dimensions: tuple[int, ...]
+    phase_betas: int
+    phase_replicas: int
+    phase_frames: int
+    weights_d: int
+    weights_betas: int
+    weights_replicas: int
+    rate_betas: tuple[float, ...]
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(
+            seed=0,
+            replicas=64,
+            draws=400,
+            phase_dimensions=(2, 8, 32, 1024),
+            phase_betas=30,
+            phase_replicas=16,
+            phase_frames=61,
+            weights_d=32,
+            weights_betas=12,
+            weights_replicas=8,
+            rate_betas=(4.0, 9.0, 16.0, 25.0),
+        )
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """The sizes of the paper: 90 temperatures, 2^10 realizations, d to 1024."""
+        return cls(
+            seed=0,
+            replicas=1024,
+            draws=6000,
+            phase_dimensions=(2, 8, 32, 128, 512, 1024),
+            phase_betas=90,
+            phase_replicas=1024,
+            phase_frames=121,
+            weights_d=128,
+            weights_betas=45,
+            weights_replicas=32,
+            rate_betas=(4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0),
+        )

@@ -1,0 +1,1 @@
+"""Statistical optimal transport: exact identities, rates, barycenters."""

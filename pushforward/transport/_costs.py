@@ -1,0 +1,111 @@
+"""Ground costs: each is a small frozen object, called on two point clouds."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float
+from scipy.spatial.distance import cdist
+
+from pushforward.errors import InputError
+
+OFF_SPHERE = 1e-6
+
+
+class Cost(Protocol):
+    """c(x_i, y_j) for all pairs."""
+
+    def __call__(
+        self, x: Float[np.ndarray, "n d"], y: Float[np.ndarray, "m d"]
+    ) -> Float[np.ndarray, "n m"]:
+        """The (n, m) table of costs."""
+
+
+@dataclass(frozen=True)
+class SquaredDistance:
+    """c = |x - y|^2, without the factor one half."""
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The (n, m) table of costs."""
+        return cdist(x, y, "sqeuclidean")
+
+
+@dataclass(frozen=True)
+class DistancePower:
+    """c = |x - y|^p, the cost whose optimal value is W_p^p."""
+
+    p: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_power(self.p)
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The (n, m) table of costs."""
+        return cdist(x, y) ** self.p
+
+
+@dataclass(frozen=True)
+class SphereDistance:
+    """c = angle(x, y)^p for unit vectors: the geodesic distance of the sphere."""
+
+    p: float = 2.0
+
+    def __post_init__(self) -> None:
+        _check_power(self.p)
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The (n, m) table of costs; refuses points off the sphere."""
+        for name, points in (("mu", x), ("nu", y)):
+            off = float(np.abs(np.linalg.norm(points, axis=1) - 1).max())
+            if off > OFF_SPHERE:
+                raise InputError(
+                    f"points of {name} are off the unit sphere by {off:.2g}; divide "
+                    f"each row by its norm first."
+                )
+        # arcsine of half the chord near, its complement far: both ends keep digits
+        near = 2 * np.arcsin(np.minimum(cdist(x, y) / 2, 1.0))
+        far = np.pi - 2 * np.arcsin(np.minimum(cdist(x, -y) / 2, 1.0))
+        return np.where(near < np.pi / 2, near, far) ** self.p
+
+
+@dataclass(frozen=True)
+class TorusDistance:
+    """c = |x - y|^p on R^d / (period Z)^d."""
+
+    period: float = 1.0
+    p: float = 2.0
+
+    def __post_init__(self) -> None:
+        _check_power(self.p)
+        if not (np.isfinite(self.period) and self.period > 0):
+            raise InputError(f"period must be positive, got {self.period}.")
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The (n, m) table of costs."""
+        squares = np.zeros((len(x), len(y)))
+        for k in range(x.shape[1]):
+            gap = np.subtract.outer(x[:, k], y[:, k]) / self.period
+            squares += (gap - np.round(gap)) ** 2
+        return (self.period * np.sqrt(squares)) ** self.p
+
+
+@dataclass(frozen=True, eq=False)
+class CostTable:
+    """A cost given as a matrix, for spaces that are only known by their costs."""
+
+    table: Float[np.ndarray, "n m"]
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The table itself, once its shape and values are checked."""
+        table = np.asarray(self.table, dtype=float)
+        if table.shape != (len(x), len(y)) or not np.isfinite(table).all():
+            raise InputError(
+                f"table must be finite of shape {(len(x), len(y))} for these measures, "
+                f"got shape {table.shape}."
+            )
+        return table
+
+
+def _check_power(p: float) -> None:
+    if not (np.isfinite(p) and p > 0):
+        raise InputError(f"p must be positive and finite, got {p}; W_2 has p = 2.")
