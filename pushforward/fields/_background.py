@@ -46,6 +46,11 @@ class Background(AbstractField):
         check_finite("atoms", self.atoms)
         self.log_weights = None if weights is None else _logs(weights, len(self.atoms))
 
+    @property
+    def weights(self) -> Float[Array, "m"] | None:
+        """The weights of the atoms as given."""
+        return None if self.log_weights is None else jnp.exp(self.log_weights)
+
     def drive(self, t, mu: Particles) -> Drive:
         """The drive on the free tokens, with the atoms in front of them."""
         m = len(self.atoms)

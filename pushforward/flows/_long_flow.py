@@ -116,8 +116,18 @@ class _Run:
         seen = {name: np.asarray(f(mu)) for name, f in self.observe.items()}
         arc = float(self.carry.arc) * math.sqrt(self.mu.n)
         self.frames.append((self.log_t, arc, mu, seen))
+        self.seen_at = int(self.carry.accepted)
         t = self.t0 + math.exp(min(self.log_t, 709.0))
         self.report(t, mu, int(self.carry.accepted))
+
+    def _look_last(self) -> None:
+        """Save the end. At t = 1e132 the last approach, O(1), does not change log t."""
+        if int(self.carry.accepted) == self.seen_at:
+            return
+        clocked = self.segment.stride < math.inf  # arc length tells the frames apart
+        if self.frames[-1][0] == self.log_t and not clocked and len(self.frames) > 1:
+            self.frames.pop()
+        self.look()
 
     def until_reaching(self, log_end: float, arc_end: float) -> bool:
         """Advance to the target; False when the run is over before it."""
@@ -139,6 +149,20 @@ class _Run:
             reached = self.log_t >= log_end or float(self.carry.arc) >= arc_end
             if int(self.carry.status) == RUNNING and reached:
                 return True
+            if int(self.carry.status) == RUNNING and self._hovers(before):
+                status = jnp.asarray(BALANCED)
+                self.carry = eqx.tree_at(lambda c: c.status, self.carry, status)
+
+    def _hovers(self, before: LongCarry) -> bool:
+        """Whether many steps led nowhere: rounding about an equilibrium.
+
+        Speed is one in the unit of the loop, so atoms that move at all get somewhere.
+        """
+        solver = self.segment.solver
+        if int(jnp.sum(before.atoms.alive)) != int(jnp.sum(self.carry.atoms.alive)):
+            return False
+        gone = before.atoms.points - self.carry.atoms.points
+        return float(jnp.max(jnp.abs(gone))) < 20 * float(solver.rtol + solver.atol)
 
     def _can_shrink(self) -> bool:
         return int(jnp.sum(self.carry.atoms.alive)) <= self.segment.shrink
@@ -197,8 +221,7 @@ class _Run:
 
     def trajectory(self) -> Trajectory:
         """Everything that was saved, and how it ended."""
-        if self.frames[-1][0] < self.log_t:
-            self.look()
+        self._look_last()
         self._note_merges()
         log_times = np.array([frame[0] for frame in self.frames])
         with np.errstate(over="ignore"):
@@ -229,20 +252,20 @@ class _Run:
         status = int(self.carry.status)
         if self.interrupted:
             return Outcome("interrupted", f"stopped by hand at t = {at}.")
-        if status == ONE_ATOM and n > 1:
+        if status == UNTIL:
+            return Outcome("until", f"the stopping rule was met at t = {at}.")
+        if left == 1 and n > 1:
             last = max((row[0] for row in self.merges), default=self.log_t)
             when = _readable(last, self.t0)
             message = f"all {n} tokens are one atom since t = {when} ({steps} steps)."
             return Outcome("one cluster", message)
-        if status == BALANCED or n == 1:
+        if status in (BALANCED, ONE_ATOM):
             message = (
                 f"at t = {at} the forces on the {left} atoms that are left balance to "
                 f"rounding ({steps} steps): an equilibrium, or too close to one for "
                 "this precision. A small perturbation tells which."
             )
             return Outcome("stationary" if n == 1 else "frozen", message)
-        if status == UNTIL:
-            return Outcome("until", f"the stopping rule was met at t = {at}.")
         if status == OUT_OF_STEPS:
             message = f"stopped at t = {at} after {steps} steps with {left} atoms left."
             return Outcome("budget", message + " Raise max_steps of the solver.")

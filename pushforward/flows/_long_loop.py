@@ -107,7 +107,8 @@ def merged(segment: LongSegment, carry: LongCarry, everywhere: bool) -> LongCarr
         mu = segment.measure(atoms)
         motion, unit, balanced = _fresh_motion(segment.field, mu, carry.unit)
         status = jnp.where(balanced, BALANCED, RUNNING)
-        status = jnp.where(jnp.sum(atoms.alive) == 1, ONE_ATOM, status)
+        alone = balanced & (jnp.sum(atoms.alive) == 1)  # V may still turn one atom
+        status = jnp.where(alone, ONE_ATOM, status)
         return LongCarry(
             atoms,
             motion,

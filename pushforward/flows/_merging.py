@@ -5,8 +5,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from pushforward._checks import positive
+from pushforward._checks import is_traced, positive
+from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Sphere
+
+SMALLEST_RADIUS = (
+    1e-7  # its square is fifty times the rounding of |x|^2 + |y|^2 - 2<x,y>
+)
 
 
 class Merge(eqx.Module):
@@ -14,14 +19,25 @@ class Merge(eqx.Module):
 
     Exact in the limit of a small radius: coincident particles stay coincident. It
     removes the stiffness of collapsed clusters, so that a flow reaches t = e^{beta} in
-    about as many steps as t = 100. The radius must lie above the tolerance of the
-    solver, or particles hover and never merge: 1e-6 goes with rtol = 1e-8.
+    about as many steps as t = 100. Weights add and the center of mass is kept, so the
+    error is of higher order: 24 tokens on the circle under Attention(9.0), at t = 30,
+    are off by 1e-5, 2e-8, 2e-11 for radii 1e-2, 1e-3, 1e-4, and below that by no more
+    than the solver's own error (1e-10 at rtol = 1e-8, 2e-12 at rtol = 1e-10). Tokens
+    that are merged on the way, at a distance of the radius, are off by the radius.
+
+    The radius must lie above the tolerance of the solver, or particles hover and never
+    merge: the default goes with rtol = 1e-8.
     """
 
     radius: Float[Array, ""]
 
     def __init__(self, radius=1e-6):
         self.radius = positive("radius", radius, "It is a geodesic distance.")
+        if not is_traced(self.radius) and float(self.radius) < SMALLEST_RADIUS:
+            raise InputError(
+                f"`radius` must be at least {SMALLEST_RADIUS:g}, got "
+                f"{float(self.radius):g}: squares of distances below it are rounding."
+            )
 
 
 class Atoms(eqx.Module):
