@@ -139,8 +139,7 @@ PAPERS = {
     ),
     "esteve2020large": (
         "misc",
-        "Esteve, Carlos and Geshkovski, Borjan and Pighin, Dario and Zuazua"
-        ", Enrique",
+        "Esteve, Carlos and Geshkovski, Borjan and Pighin, Dario and Zuazua, Enrique",
         "Large-time asymptotics in deep learning",
         "",
         2020,
