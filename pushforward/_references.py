@@ -91,7 +91,8 @@ PAPERS = {
     "han2025covariance": (
         "article",
         "Han, Yanjun and Rigollet, Philippe and Stepaniants, George",
-        "Covariance alignment: from maximum likelihood estimation to Gromov-Wasserstein",
+        "Covariance alignment: from maximum likelihood estimation to "
+        "Gromov-Wasserstein",
         "SIAM Journal on Mathematics of Data Science",
         2025,
         "2311.13595",

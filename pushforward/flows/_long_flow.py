@@ -9,6 +9,7 @@ import numpy as np
 
 from pushforward.errors import InputError
 from pushforward.fields import Motion, same_for_all_orders, switch_times
+from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._long_loop import (
     BALANCED,
     FEWER,
@@ -79,7 +80,7 @@ def _check(field, mu: Particles, solver) -> None:
         )
     if len(switch_times(field)):
         raise InputError("`merge` does not follow fields that switch in time.")
-    if not hasattr(solver, "rtol"):
+    if not isinstance(solver, Adaptive):
         raise InputError("`merge` needs the solver Adaptive(rtol, atol).")
     if mu.points.dtype != jnp.float64:
         raise InputError("`merge` needs float64: pass mu.astype(float).")
@@ -150,8 +151,8 @@ class _Run:
             if int(self.carry.status) == RUNNING and reached:
                 return True
             if int(self.carry.status) == RUNNING and self._hovers(before):
-                status = jnp.asarray(BALANCED)
-                self.carry = eqx.tree_at(lambda c: c.status, self.carry, status)
+                balanced = jnp.asarray(BALANCED)
+                self.carry = eqx.tree_at(lambda c: c.status, self.carry, balanced)
 
     def _hovers(self, before: LongCarry) -> bool:
         """Whether many steps led nowhere: rounding about an equilibrium.
@@ -159,6 +160,7 @@ class _Run:
         Speed is one in the unit of the loop, so atoms that move at all get somewhere.
         """
         solver = self.segment.solver
+        assert isinstance(solver, Adaptive)
         if int(jnp.sum(before.atoms.alive)) != int(jnp.sum(self.carry.atoms.alive)):
             return False
         gone = before.atoms.points - self.carry.atoms.points
