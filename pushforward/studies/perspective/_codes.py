@@ -52,7 +52,7 @@ def _code(name: str) -> Callable[[Parameters], Claim]:
         others = sum(m * np.exp(beta * c) for c, m in cosines.items())
         predicted = (np.exp(beta) + others) / (2 * beta * n)
         note = f"lowest of {STARTS} random starts, t = 400"
-        where = paper("section 3.2")
+        where = paper("repulsive case, optimal codes")
         return within(words, where, "theorem", measured, predicted, 1e-10, note)
 
     words = f"Repulsion of {n} tokens on S^2 at beta = {beta:g} ends in the {name}."
