@@ -3,6 +3,8 @@
 import inspect
 import re
 
+import pushforward
+
 PAPERS = {
     "geshkovski2023perspective": (
         "article",
@@ -163,13 +165,11 @@ def bibtex(key: str) -> str:
 
 def software() -> str:
     """The entry for this program."""
-    from pushforward import __version__
-
     return (
         "@software{pushforward,\n"
         "  author = {{The pushforward authors}},\n"
         "  title = {pushforward: Transformers as flow maps on probability measures},\n"
-        f"  version = {{{__version__}}},\n  year = {{2026}}\n}}"
+        f"  version = {{{pushforward.__version__}}},\n  year = {{2026}}\n}}"
     )
 
 
