@@ -3,8 +3,8 @@
 Rows of the n x n matrix never leave the chip. With unit vectors the shift is fixed
 (<x, x> = 1 is the largest logit), so there is no running maximum: one exponential and
 2 d + 1 fused multiply-adds per pair. For small d a two-dimensional tile of partial sums
-is kept in registers and reduced once at the end; for d >= 16 both products run on the
-tensor cores in three tf32 passes, which keeps float32 accuracy.
+is kept in registers and reduced rarely; above, both products run on the tensor cores
+in three passes of 16-bit halves, which keeps float32 accuracy.
 """
 
 import functools
@@ -23,6 +23,8 @@ from pushforward.sums._exact import Exact
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 
 LOG2E = math.log2(math.e)
+BATCH = 64  # column blocks whose sums stay in float32 before they go to float64
+LIFT = 2.0**11  # brings the low half of an exponential into the range of a half
 SMALL_D = 8  # up to here coordinates are scalars of the tile; above, tensor cores
 _log = logging.getLogger("pushforward")
 
@@ -55,22 +57,31 @@ class FusedGPU(AbstractSum):
             return Exact()(kernel)
         tile = self._tile(kernel.queries.shape[1])
         total, moment = _fused(
-            kernel.queries, kernel.keys, kernel.values, kernel.log_weights, kernel.beta,
-            kernel.causal, tile,
+            kernel.queries,
+            kernel.keys,
+            kernel.values,
+            kernel.log_weights,
+            kernel.beta,
+            kernel.causal,
+            tile,
         )
         shift = jnp.broadcast_to(kernel.beta, total.shape)
-        log_own = None
-        if kernel.own:
-            log_own = kernel.beta * jnp.sum(
-                kernel.queries * kernel.keys, axis=1
-            ) + kernel.log_weights
-            own = jnp.exp(log_own - shift)[:, None]
-            moment = moment - own * kernel.values
+        overlap = jnp.sum(kernel.queries * kernel.keys, axis=1)
+        log_own = kernel.beta * overlap + kernel.log_weights
+        total = total + jnp.exp(log_own - shift)
         return KernelSum(shift + jnp.log(total), shift, moment, log_own)
 
     def _tile(self, d: int) -> tuple[int, int, int]:
-        rows, columns, warps = (32, 32, 1) if d <= SMALL_D else (64, 32, 4)
-        return self.rows or rows, self.columns or columns, self.warps or warps
+        """The fastest tiles on an H200 at n = 131,072 (docs/performance.md)."""
+        if d <= 2:
+            tile = (32, 32, 2)
+        elif d <= SMALL_D:
+            tile = (32, 64, 4)
+        else:
+            tile = (64, 64, 4) if d <= 64 else (128, 64, 8)
+        chosen = zip((self.rows, self.columns, self.warps), tile, strict=True)
+        rows, columns, warps = (asked or best for asked, best in chosen)
+        return rows, columns, warps
 
 
 def _unsuited(kernel: Kernel) -> str:
@@ -90,7 +101,7 @@ def _warn_once(why: str) -> None:
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6))
 def _fused(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
-    """sum_j w_j e^{beta (<x_i, y_j> - 1)} (1, f_j)."""
+    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j), over j < i if causal."""
     if x.shape[1] <= SMALL_D:
         return _small(x, y, f, log_w, beta, causal, tile)
     return _large(x, y, f, log_w, beta, causal, tile)
@@ -104,9 +115,11 @@ def _backward(causal, tile, saved, cotangents):
     """The gradient recomputes row blocks with XLA instead of keeping them."""
 
     def same(x, y, f, log_w, beta):
-        out = Exact()(Kernel(x, y, f, log_w, beta, causal=causal))
+        out = Exact()(Kernel(x, y, f, log_w, beta, own=True, causal=causal))
+        assert out.log_own is not None
         scale = jnp.exp(out.log_scale - beta)[:, None]
-        return jnp.exp(out.log_total - beta), scale * out.moment
+        others = jnp.exp(out.log_total - beta) - jnp.exp(out.log_own - beta)
+        return others, scale * out.moment
 
     return jax.vjp(same, *saved)[1](cotangents)
 
@@ -130,9 +143,11 @@ def _call(body, grid, inputs, in_specs, outputs, out_specs, warps):
     from jax.experimental.pallas import triton as plt
 
     interpret = jax.default_backend() != "gpu"
-    options = {} if interpret else {
-        "compiler_params": plt.CompilerParams(num_warps=warps, num_stages=2)
-    }
+    options = (
+        {}
+        if interpret
+        else {"compiler_params": plt.CompilerParams(num_warps=warps, num_stages=2)}
+    )
     return pl.pallas_call(
         body,
         grid=grid,
@@ -170,7 +185,12 @@ def _small(x, y, f, log_w, beta, causal, tile):
     rows, blocks = xs[0].shape[0], b.shape[0] // C
 
     def body(*refs):
-        x_refs, y_refs, b_ref, out = refs[:d], refs[d : 2 * d], refs[2 * d], refs[2 * d + 1 :]
+        x_refs, y_refs, b_ref, out = (
+            refs[:d],
+            refs[d : 2 * d],
+            refs[2 * d],
+            refs[2 * d + 1 :],
+        )
         i = pl.program_id(0)
         x_i = [ref[...][:, None] for ref in x_refs]
 
@@ -183,14 +203,26 @@ def _small(x, y, f, log_w, beta, causal, tile):
             if masked:
                 row = i * R + lax.broadcasted_iota(jnp.int32, (R, C), 0)
                 column = j * C + lax.broadcasted_iota(jnp.int32, (R, C), 1)
-                s = jnp.where(column <= row, s, -jnp.inf)
+                s = jnp.where(_seen(row, column, causal), s, -jnp.inf)
             e = _exp2(s)
-            return (acc[0] + e, *(a + e * y_k for a, y_k in zip(acc[1:], y_j, strict=True)))
+            return (
+                acc[0] + e,
+                *(a + e * y_k for a, y_k in zip(acc[1:], y_j, strict=True)),
+            )
 
-        acc = tuple(jnp.zeros((R, C), jnp.float32) for _ in range(d + 1))
-        acc = _loop(step, acc, i, R, C, blocks, causal)
-        for ref, a in zip(out, acc, strict=True):
-            ref[...] = a.sum(axis=1)
+        tile = tuple(jnp.zeros((R, C), jnp.float32) for _ in range(d + 1))
+        line = tuple(jnp.zeros((R,), jnp.float64) for _ in range(d + 1))
+
+        def batch(first, last, total, masked):
+            part = lax.fori_loop(
+                first, last, functools.partial(step, masked=masked), tile
+            )
+            new = (a.sum(axis=1).astype(jnp.float64) for a in part)
+            return tuple(t + a for t, a in zip(total, new, strict=True))
+
+        total = _loop(batch, line, i, R, C, blocks, causal)
+        for ref, a in zip(out, total, strict=True):
+            ref[...] = a.astype(jnp.float32)
 
     tiles = pl.BlockSpec((R,), lambda i: (i,))
     whole_array = pl.BlockSpec(b.shape, lambda i: (0,))
@@ -207,15 +239,30 @@ def _small(x, y, f, log_w, beta, causal, tile):
     return out[0][:m], jnp.stack(out[1:], axis=1)[:m]
 
 
-def _loop(step, acc, i, R: int, C: int, blocks: int, causal: bool):
-    """All column blocks; under a causal mask those before the diagonal, then those on it."""
-    if not causal:
-        return lax.fori_loop(0, blocks, step, acc)
-    first = (i * R) // C
+def _seen(row: Array, column: Array, causal: bool) -> Array:
+    """Every other token, or every earlier one; never the token itself."""
+    return column < row if causal else column != row
+
+
+def _loop(batch, total, i, R: int, C: int, blocks: int, causal: bool):
+    """All column blocks, in batches whose partial sums are short enough for float32.
+
+    First the blocks before the diagonal, then those on it, where tokens meet
+    themselves, then, without a causal mask, those after it.
+    """
+    first = jnp.minimum((i * R) // C, blocks)
     last = jnp.minimum((i * R + R - 1) // C + 1, blocks)
-    acc = lax.fori_loop(0, jnp.minimum(first, blocks), step, acc)
-    masked = functools.partial(step, masked=True)
-    return lax.fori_loop(first, last, masked, acc)
+
+    def many(start, stop, total):
+        def one(k, total):
+            begin = start + k * BATCH
+            return batch(begin, jnp.minimum(begin + BATCH, stop), total, False)
+
+        return lax.fori_loop(0, (stop - start + BATCH - 1) // BATCH, one, total)
+
+    total = many(0, first, total)
+    total = batch(first, last, total, True)
+    return total if causal else many(last, blocks, total)
 
 
 def _large(x, y, f, log_w, beta, causal, tile):
@@ -224,41 +271,57 @@ def _large(x, y, f, log_w, beta, causal, tile):
     (R, C, warps), (m, d) = tile, x.shape
     wide = max(16, 1 << (d - 1).bit_length())
     pad = ((0, 0), (0, wide - d))
-    xs = jnp.pad((LOG2E * beta) * _padded(x, R), pad)
+    # Relative to the heaviest token exponentials fill the range of a half.
+    heaviest = log_w.max()
+    c = (LOG2E * beta)[None]
+    xs = jnp.pad(_padded(x, R), pad)
     ys, fs = jnp.pad(_padded(y, C), pad), jnp.pad(_padded(f, C), pad)
-    b = _exponents(log_w, beta, C)
+    b = _exponents(log_w - heaviest, beta, C)
     rows, blocks = xs.shape[0], b.shape[0] // C
-    three = lax.DotAlgorithmPreset.TF32_TF32_F32_X3
-    precision = three if jax.default_backend() == "gpu" else lax.Precision.HIGHEST
-    dot = functools.partial(pl.dot, precision=precision)
+    (xs, xs_low), (ys, ys_low), (fs, fs_low) = (_halves(a) for a in (xs, ys, fs))
 
-    def body(x_ref, y_ref, f_ref, b_ref, total_ref, moment_ref):
+    def body(x_ref, xl_ref, y_ref, yl_ref, f_ref, fl_ref, b_ref, c_ref, *out):
         i = pl.program_id(0)
-        x_i = x_ref[...]
+        x_i, xl_i = x_ref[...], xl_ref[...]
 
         def step(j, acc, masked=False):
             at = pl.ds(j * C, C)
-            s = dot(x_i, y_ref[at, :], trans_b=True) + b_ref[at][None, :]
+            y_j, f_j = y_ref[at, :], f_ref[at, :]
+            s = _dot(x_i, yl_ref[at, :], 1) + _dot(xl_i, y_j, 1)
+            s = c_ref[0] * (s + _dot(x_i, y_j, 1)) + b_ref[at][None, :]
             if masked:
                 row = i * R + lax.broadcasted_iota(jnp.int32, (R, C), 0)
                 column = j * C + lax.broadcasted_iota(jnp.int32, (R, C), 1)
-                s = jnp.where(column <= row, s, -jnp.inf)
+                s = jnp.where(_seen(row, column, causal), s, -jnp.inf)
             e = _exp2(s)
-            return acc[0] + e.sum(axis=1), acc[1] + dot(e, f_ref[at, :])
+            high = e.astype(jnp.float16)
+            low = ((e - high.astype(jnp.float32)) * LIFT).astype(jnp.float16)
+            moment = acc[1] + _dot(high, f_j, 0) + _dot(high, fl_ref[at, :], 0)
+            return acc[0] + e.sum(axis=1), moment, acc[2] + _dot(low, f_j, 0)
 
-        acc = jnp.zeros((R,), jnp.float32), jnp.zeros((R, wide), jnp.float32)
-        total, moment = _loop(step, acc, i, R, C, blocks, causal)
-        total_ref[...] = total
-        moment_ref[...] = moment
+        wide_zero = jnp.zeros((R, wide), jnp.float32)
+        zero = (jnp.zeros((R,), jnp.float32), wide_zero, wide_zero)
+
+        def batch(first, last, sums, masked):
+            # Tensor cores truncate when they add: long sums are made of short ones.
+            one = functools.partial(step, masked=masked)
+            total, moment, rest = lax.fori_loop(first, last, one, zero)
+            return sums[0] + total, sums[1] + (moment + rest / LIFT)
+
+        total, moment = _loop(batch, zero[:2], i, R, C, blocks, causal)
+        out[0][...] = total
+        out[1][...] = moment
 
     strip = pl.BlockSpec((R, wide), lambda i: (i, 0))
     line = pl.BlockSpec((R,), lambda i: (i,))
     whole_matrix = pl.BlockSpec(ys.shape, lambda i: (0, 0))
+    whole_line = pl.BlockSpec(b.shape, lambda i: (0,))
+    one = pl.BlockSpec((1,), lambda i: (0,))
     total, moment = _call(
         body,
         (rows // R,),
-        (xs, ys, fs, b),
-        [strip, whole_matrix, whole_matrix, pl.BlockSpec(b.shape, lambda i: (0,))],
+        (xs, xs_low, ys, ys_low, fs, fs_low, b, c),
+        [strip] * 2 + [whole_matrix] * 4 + [whole_line, one],
         [
             jax.ShapeDtypeStruct((rows,), jnp.float32),
             jax.ShapeDtypeStruct((rows, wide), jnp.float32),
@@ -266,4 +329,18 @@ def _large(x, y, f, log_w, beta, causal, tile):
         [line, strip],
         warps,
     )
-    return total[:m], moment[:m, :d]
+    scale = jnp.exp(heaviest)
+    return scale * total[:m], scale * moment[:m, :d]
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    """a = high + low in two halves: 22 bits, enough for float32 accuracy."""
+    # Not by casting back and forth, which XLA takes for the identity.
+    high = lax.reduce_precision(a, exponent_bits=5, mantissa_bits=10)
+    return high.astype(jnp.float16), (a - high).astype(jnp.float16)
+
+
+def _dot(a: Array, b: Array, over: int) -> Array:
+    """a b^T when `over` is 1, a b when it is 0, on the tensor cores."""
+    dims = (((1,), (over,)), ((), ()))
+    return lax.dot_general(a, b, dims, preferred_element_type=jnp.float32)

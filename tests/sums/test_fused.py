@@ -1,0 +1,72 @@
+"""The fused GPU kernels, in interpret mode on the CPU, against float64."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import ive
+
+from pushforward.sums import Exact, Kernel
+from pushforward.sums._pallas import FusedGPU
+from pushforward.sums._pallas_circle import circle_sums
+
+
+def problem(n, d, beta, causal, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    x = jnp.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+    log_w = jnp.asarray(np.log(rng.dirichlet(np.ones(n))))
+    return Kernel(x, x, x, log_w, jnp.asarray(beta), own=True, causal=causal, unit=True)
+
+
+def single(kernel):
+    return jax.tree_util.tree_map(lambda a: a.astype(jnp.float32), kernel)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 9.0, 300.0])
+@pytest.mark.parametrize("n, d", [(1, 2), (33, 3), (200, 2), (97, 16), (70, 40)])
+def test_fused_sum_equals_the_exact_one(n, d, beta, causal):
+    exact = Exact()(problem(n, d, beta, causal, n))
+    fused = FusedGPU(16, 32, 1)(single(problem(n, d, beta, causal, n)))
+    # A logit of size beta carries a float32 rounding of beta 2^-24, in the exponent.
+    slack = 2e-6 + 4e-7 * beta
+    np.testing.assert_allclose(fused.average(), exact.average(), atol=slack)
+    np.testing.assert_allclose(fused.share(), exact.share(), atol=slack)
+    np.testing.assert_allclose(
+        fused.log_total, exact.log_total, atol=10 * slack, rtol=3e-7
+    )
+
+
+@pytest.mark.parametrize("d", [2, 16])
+def test_fused_gradient_equals_the_exact_one(d):
+    loss = lambda method: lambda k: (method(k).average() ** 3).sum()  # noqa: E731
+    kernel = problem(50, d, 3.0, False, 0)
+    fused = jax.grad(loss(FusedGPU()))(single(kernel))
+    exact = jax.grad(loss(Exact()))(kernel)
+    for a, b in zip(*map(jax.tree_util.tree_leaves, (fused, exact)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_what_the_kernel_cannot_do_goes_to_the_exact_sum():
+    kernel = problem(20, 3, 4.0, False, 1)
+    np.testing.assert_array_equal(
+        FusedGPU()(kernel).average(), Exact()(kernel).average()
+    )
+
+
+def test_tiles_are_powers_of_two():
+    with pytest.raises(ValueError, match="`rows` must be a power of two, got 24"):
+        FusedGPU(rows=24)
+
+
+def test_circle_modes_equal_the_direct_sum():
+    theta = np.random.default_rng(0).uniform(0, 2 * np.pi, 300)
+    k, beta = np.arange(40), 9.0
+    coefficients = np.where(k == 0, 1, 2) * ive(k, beta)
+    arrays = (np.cos(theta), np.sin(theta), np.full(300, 1 / 300), coefficients)
+    total, slope = circle_sums(*map(jnp.asarray, arrays))
+    gap = theta[:, None] - theta[None, :]
+    e = np.exp(beta * (np.cos(gap) - 1))
+    np.testing.assert_allclose(total, e.mean(1), atol=1e-14)
+    np.testing.assert_allclose(slope, -(beta * np.sin(gap) * e).mean(1), atol=1e-13)
