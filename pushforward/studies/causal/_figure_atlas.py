@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 import pushforward as pf
 from pushforward import plot, theory
-from pushforward.plot._style import SOFT, new_figure, styled
+from pushforward.plot._style import PALETTE, new_figure, styled
 from pushforward.studies.causal._atlas import BETA, PANELS, panel
 from pushforward.studies.causal._replay import replayed
 from pushforward.studies.causal.study import Parameters
@@ -22,28 +22,23 @@ def compute_atlas(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_atlas(data: dict[str, np.ndarray]) -> Figure:
     """Trails in the colors of where tokens end; the final places as beads."""
-    figure = new_figure(8.4, 6.2)
+    figure = new_figure(8.4, 6.4)
     axes = figure.subplots(2, 3).ravel()
     panels = zip(axes, PANELS.items(), data["points"], strict=True)
     for ax, (_, V), points in panels:
         run = replayed(pf.Sphere(3), points)
-        plot.sphere(run, ax=ax, camera=CAMERA, color=plot.ByCluster(0.1))
+        settles = np.diag(V).max() > 0  # clouds never come to rest: only where they are
+        color = plot.ByCluster(0.1) if settles else PALETTE[0]
+        plot.sphere(run, ax=ax, camera=CAMERA, color=color, trails=settles)
         entries = ", ".join(f"{value:g}" for value in np.diag(V))
         ending = theory.causal.final_configuration(V).name.lower().replace("_", " ")
         count = pf.observables.Clusters(0.1)(run.final).count
-        ax.set_title(f"V = diag({entries}): {ending}")
         places = "place" if count == 1 else "places"
-        ax.text(
-            0.5,
-            -0.02,
-            f"{count} {places} at t = {float(data['time']):g}",
-            transform=ax.transAxes,
-            ha="center",
-            va="top",
-            color=SOFT,
-            fontsize=8,
-        )
-    figure.suptitle(f"Causal attention, n = 32, β = {BETA:g}", fontsize=10.5)
+        ax.set_title(f"V = diag({entries})\n{ending}; seen: {count} {places}")
+    title = (
+        f"Causal attention on the sphere, n = 32, β = {BETA:g}, t = {data['time']:g}"
+    )
+    figure.suptitle(title, fontsize=10.5)
     return figure
 
 

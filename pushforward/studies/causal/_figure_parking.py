@@ -72,7 +72,7 @@ def _circle(ax: Axes, data: dict[str, np.ndarray], t: float) -> None:
 def _angles(ax: Axes, data: dict[str, np.ndarray]) -> None:
     x, theta = _clock(data["times"]), _broken(data["points"])
     start = np.arctan2(data["points"][0][:, 1], data["points"][0][:, 0])
-    pale = mixed(wheel(start), np.ones(3), np.full(len(start), 0.55))
+    pale = mixed(wheel(start), np.ones(3), np.full(len(start), 0.8))
     lines = [np.column_stack([x, theta[:, i]]) for i in range(theta.shape[1])]
     ax.add_collection(LineCollection(lines, colors=pale, linewidths=0.6))
     for k in data["kept"]:

@@ -13,7 +13,7 @@ class Parameters:
     - `runs`: sequences per temperature, followed to t = 50.
     - `curve_runs`: sequences behind the absorption curves.
     - `draws`: random sequences in which centers are counted.
-    - `atlas_time`: how long the panels of the atlas run.
+    - `atlas_time`: how long the panels of the atlas run, 5000 in the paper.
     """
 
     seed: int
@@ -34,12 +34,12 @@ class Parameters:
             runs=8,
             curve_runs=40,
             draws=300,
-            atlas_time=300.0,
+            atlas_time=5000.0,
         )
 
     @classmethod
     def full(cls) -> "Parameters":
-        """The sizes of the paper: 5,000 runs, T = 5000."""
+        """The size of the paper: 5,000 runs."""
         return cls(
             seed=0,
             n=200,
