@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import plot, theory
 from pushforward.plot._style import PALETTE, new_figure, styled
+from pushforward.studies._replay import replayed
 from pushforward.studies.causal._atlas import BETA, PANELS, panel
-from pushforward.studies.causal._replay import replayed
 from pushforward.studies.causal.study import Parameters
 
 CAMERA = plot.Camera(azimuth=32.0, elevation=24.0)
