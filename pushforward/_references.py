@@ -3,6 +3,8 @@
 import inspect
 import re
 
+import pushforward
+
 PAPERS = {
     "geshkovski2023perspective": (
         "article",
@@ -79,6 +81,73 @@ PAPERS = {
         2025,
         "2510.22026",
     ),
+    "boixadsera2022gulp": (
+        "inproceedings",
+        "Boix-Adsera, Enric and Lawrence, Hannah and Stepaniants, George an"
+        "d Rigollet, Philippe",
+        "GULP: a prediction-based metric between representations",
+        "Advances in Neural Information Processing Systems",
+        2022,
+        "2210.06545",
+    ),
+    "han2025covariance": (
+        "article",
+        "Han, Yanjun and Rigollet, Philippe and Stepaniants, George",
+        "Covariance alignment: from maximum likelihood estimation to "
+        "Gromov-Wasserstein",
+        "SIAM Journal on Mathematics of Data Science",
+        2025,
+        "2311.13595",
+    ),
+    "breeur2024gromovmatcher": (
+        "article",
+        "Breeur, Marie and Stepaniants, George and Keski-Rahkonen, Pekka an"
+        "d Rigollet, Philippe and Viallon, Vivian",
+        "Optimal transport for automatic alignment of untargeted metabolomic data",
+        "eLife",
+        2024,
+        "2306.03218",
+    ),
+    "yan2024npmle": (
+        "article",
+        "Yan, Yuling and Wang, Kaizheng and Rigollet, Philippe",
+        "Learning Gaussian mixtures using the Wasserstein-Fisher-Rao gradient flow",
+        "Annals of Statistics",
+        2024,
+        "2301.01766",
+    ),
+    "chewi2024statistical": (
+        "misc",
+        "Chewi, Sinho and Niles-Weed, Jonathan and Rigollet, Philippe",
+        "Statistical optimal transport",
+        "",
+        2024,
+        "2407.18163",
+    ),
+    "geshkovski2022turnpike": (
+        "article",
+        "Geshkovski, Borjan and Zuazua, Enrique",
+        "Turnpike in optimal control of PDEs, ResNets, and beyond",
+        "Acta Numerica",
+        2022,
+        "2202.04097",
+    ),
+    "esteve2023sparsity": (
+        "article",
+        "Esteve-Yagüe, Carlos and Geshkovski, Borjan",
+        "Sparsity in long-time control of neural ODEs",
+        "Systems and Control Letters",
+        2023,
+        "2102.13566",
+    ),
+    "esteve2020large": (
+        "misc",
+        "Esteve, Carlos and Geshkovski, Borjan and Pighin, Dario and Zuazua, Enrique",
+        "Large-time asymptotics in deep learning",
+        "",
+        2020,
+        "2008.02491",
+    ),
 }
 
 
@@ -96,13 +165,11 @@ def bibtex(key: str) -> str:
 
 def software() -> str:
     """The entry for this program."""
-    from pushforward import __version__
-
     return (
         "@software{pushforward,\n"
         "  author = {{The pushforward authors}},\n"
         "  title = {pushforward: Transformers as flow maps on probability measures},\n"
-        f"  version = {{{__version__}}},\n  year = {{2026}}\n}}"
+        f"  version = {{{pushforward.__version__}}},\n  year = {{2026}}\n}}"
     )
 
 

@@ -128,7 +128,8 @@ def written(trajectory, out, picture, movie, beta, radius) -> dict[str, str]:
         plot.save(plot.summary(trajectory, beta=beta, radius=radius), picture)
         paths["picture"] = str(picture)
     if movie is not None:
-        plot.movie(trajectory, movie, beta=beta, radius=radius)
+        frames = min(151, 3 * len(trajectory) - 2)
+        plot.movie(trajectory, movie, frames=frames, beta=beta, radius=radius)
         paths["movie"] = str(movie)
     return paths
 

@@ -6,9 +6,11 @@ import equinox as eqx
 import equinox.internal as eqxi
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from pushforward.fields import AbstractField, Motion, held_until
+from pushforward._checks import is_traced
+from pushforward.fields import AbstractField, Motion, held_until, switch_times
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._solver import AbstractSolver
 from pushforward.measures import Particles
@@ -109,6 +111,8 @@ def _one_step(segment: Segment, carry: Carry, motion: Motion, t_end):
     rejected = carry.rejected + ~accept
     status = _status(segment, carry, accept, finite, h_next, accepted + rejected, mu)
     t = jnp.where(accept, t_next, carry.t)
+    # The last step of the budget may be the one that arrives.
+    status = jnp.where((status == OUT_OF_STEPS) & (t >= t_end), RUNNING, status)
     return Carry(t, mu, h_next, accepted, rejected, status), motion
 
 
@@ -124,3 +128,11 @@ def _status(segment, carry, accept, finite, h_next, steps, mu) -> Int[Array, ""]
         met = accept & jnp.asarray(segment.until(mu), bool)
         status = jnp.where(met, UNTIL, status)
     return status
+
+
+def with_switches(field: AbstractField, times: np.ndarray) -> np.ndarray:
+    """The saved times together with the times at which the field switches."""
+    switches = [np.asarray(s) for s in switch_times(field) if not is_traced(s)]
+    inside = np.concatenate([*switches, np.empty(0)])
+    inside = inside[(inside > times[0]) & (inside < times[-1])]
+    return np.unique(np.concatenate([times, inside]))

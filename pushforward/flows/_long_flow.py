@@ -9,12 +9,10 @@ import numpy as np
 
 from pushforward.errors import InputError
 from pushforward.fields import Motion, same_for_all_orders, switch_times
+from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._long_loop import (
     BALANCED,
     FEWER,
-    NOT_FINITE,
-    ONE_ATOM,
-    OUT_OF_STEPS,
     RUNNING,
     UNTIL,
     LongCarry,
@@ -22,10 +20,12 @@ from pushforward.flows._long_loop import (
     advance_long,
     start,
 )
+from pushforward.flows._long_outcome import explain_long, readable
 from pushforward.flows._merging import Atoms, Merge
 from pushforward.flows._outcome import Outcome
 from pushforward.flows._times import ArcLength, save_times
 from pushforward.flows._trajectory import Merges, Trajectory
+from pushforward.flows._watch import Watch
 from pushforward.measures import Particles, stack
 
 PATIENCE = 200  # steps between two looks at the keyboard
@@ -41,11 +41,11 @@ def _advance(segment, carry, log_end, arc_end, steps_end) -> LongCarry:
 
 
 def flow_merging(
-    field, mu: Particles, t1, t0, save, solver, merge: Merge, observe, until, report
+    field, mu: Particles, t1, t0, save, solver, merge: Merge, until, watch: Watch
 ) -> Trajectory:
     """What `flow(..., merge=Merge())` does."""
     _check(field, mu, solver)
-    run = _Run(field, mu, t0, solver, merge, save, until, observe, report)
+    run = _Run(field, mu, t0, solver, merge, save, until, watch)
     for log_end, arc_end in _targets(save, t0, t1, run):
         try:
             if not run.until_reaching(log_end, arc_end):
@@ -79,7 +79,7 @@ def _check(field, mu: Particles, solver) -> None:
         )
     if len(switch_times(field)):
         raise InputError("`merge` does not follow fields that switch in time.")
-    if not hasattr(solver, "rtol"):
+    if not isinstance(solver, Adaptive):
         raise InputError("`merge` needs the solver Adaptive(rtol, atol).")
     if mu.points.dtype != jnp.float64:
         raise InputError("`merge` needs float64: pass mu.astype(float).")
@@ -88,8 +88,8 @@ def _check(field, mu: Particles, solver) -> None:
 class _Run:
     """The tokens, the atoms they have become, and the frames so far."""
 
-    def __init__(self, field, mu, t0, solver, merge, save, until, observe, report):
-        self.mu, self.t0, self.observe, self.report = mu, t0, observe, report
+    def __init__(self, field, mu, t0, solver, merge, save, until, watch: Watch):
+        self.mu, self.t0, self.watch, self.report = mu, t0, watch, watch.report()
         stride = save.step if isinstance(save, ArcLength) else math.inf
         n = mu.n
         self.owner = np.arange(n)  # token -> slot
@@ -113,7 +113,7 @@ class _Run:
         """Save a frame of all tokens."""
         slot = _roots(np.asarray(self.carry.atoms.parent))[self.owner]
         mu = self.mu.moved(self.carry.atoms.points[slot])
-        seen = {name: np.asarray(f(mu)) for name, f in self.observe.items()}
+        seen = self.watch.look(mu, np.asarray)
         arc = float(self.carry.arc) * math.sqrt(self.mu.n)
         self.frames.append((self.log_t, arc, mu, seen))
         self.seen_at = int(self.carry.accepted)
@@ -150,8 +150,8 @@ class _Run:
             if int(self.carry.status) == RUNNING and reached:
                 return True
             if int(self.carry.status) == RUNNING and self._hovers(before):
-                status = jnp.asarray(BALANCED)
-                self.carry = eqx.tree_at(lambda c: c.status, self.carry, status)
+                balanced = jnp.asarray(BALANCED)
+                self.carry = eqx.tree_at(lambda c: c.status, self.carry, balanced)
 
     def _hovers(self, before: LongCarry) -> bool:
         """Whether many steps led nowhere: rounding about an equilibrium.
@@ -159,6 +159,7 @@ class _Run:
         Speed is one in the unit of the loop, so atoms that move at all get somewhere.
         """
         solver = self.segment.solver
+        assert isinstance(solver, Adaptive)
         if int(jnp.sum(before.atoms.alive)) != int(jnp.sum(self.carry.atoms.alive)):
             return False
         gone = before.atoms.points - self.carry.atoms.points
@@ -233,7 +234,7 @@ class _Run:
             final=self.frames[-1][2],
             observed={
                 name: np.stack([frame[3][name] for frame in self.frames])
-                for name in self.observe
+                for name in self.watch.observe
             },
             steps=self.carry.accepted,
             rejected=self.carry.rejected,
@@ -246,39 +247,11 @@ class _Run:
         )
 
     def _outcome(self) -> Outcome:
-        n, steps = self.mu.n, int(self.carry.accepted)
-        left = int(jnp.sum(self.carry.atoms.alive))
-        at = _readable(self.log_t, self.t0)
-        status = int(self.carry.status)
         if self.interrupted:
+            at = readable(self.log_t, self.t0)
             return Outcome("interrupted", f"stopped by hand at t = {at}.")
-        if status == UNTIL:
-            return Outcome("until", f"the stopping rule was met at t = {at}.")
-        if left == 1 and n > 1:
-            last = max((row[0] for row in self.merges), default=self.log_t)
-            when = _readable(last, self.t0)
-            message = f"all {n} tokens are one atom since t = {when} ({steps} steps)."
-            return Outcome("one cluster", message)
-        if status in (BALANCED, ONE_ATOM):
-            message = (
-                f"at t = {at} the forces on the {left} atoms that are left balance to "
-                f"rounding ({steps} steps): an equilibrium, or too close to one for "
-                "this precision. A small perturbation tells which."
-            )
-            return Outcome("stationary" if n == 1 else "frozen", message)
-        if status == OUT_OF_STEPS:
-            message = f"stopped at t = {at} after {steps} steps with {left} atoms left."
-            return Outcome("budget", message + " Raise max_steps of the solver.")
-        if status == NOT_FINITE:
-            message = f"the velocity stopped being finite after t = {at}."
-            return Outcome("diverged", message + " The last finite state is kept.")
-        return Outcome("reached t1", f"t = {at} in {steps} steps; {left} atoms left.")
-
-
-def _readable(log_t: float, t0: float) -> str:
-    if log_t < 700:
-        return f"{t0 + math.exp(log_t):.9g}"
-    return f"10^{log_t / math.log(10):.6f}"
+        last = max((row[0] for row in self.merges), default=self.log_t)
+        return explain_long(self.carry, self.mu.n, self.t0, last)
 
 
 def _roots(parent: np.ndarray) -> np.ndarray:

@@ -4,6 +4,9 @@ With trivial weights the Gram matrix evolves by itself, so the rotated system ha
 same trajectories at the cost of dimension n instead of d.
 """
 
+from collections.abc import Callable
+
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -69,3 +72,14 @@ def _functional_of_gram(F) -> bool:
     if isinstance(F, FunctionalSum):
         return all(_functional_of_gram(G) for G in F.terms)
     return isinstance(F, InteractionEnergy)
+
+
+class Lifted(eqx.Module):
+    """A stopping rule that looks at the tokens in their own coordinates."""
+
+    until: Callable
+    original: Particles
+    basis: Float[Array, "n d"]
+
+    def __call__(self, mu: Particles):
+        return self.until(rotate_back(mu, self.original, self.basis))

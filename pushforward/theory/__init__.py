@@ -1,18 +1,18 @@
 """Closed forms and predictions. Imports no simulator, so that agreement is evidence."""
 
-from . import causal as causal
-from . import circle as circle
-from . import equiangular as equiangular
-from . import hemisphere as hemisphere
-from . import kuramoto as kuramoto
-from . import leaders as leaders
-from . import limit_shapes as limit_shapes
-from . import long_context as long_context
-from . import metastability as metastability
-from . import normalization as normalization
-from . import parking as parking
-from . import polytope as polytope
-from . import stability as stability
-from . import staircase as staircase
-from . import two_tokens as two_tokens
-from . import uniform as uniform
+from pushforward.theory import causal as causal
+from pushforward.theory import circle as circle
+from pushforward.theory import equiangular as equiangular
+from pushforward.theory import hemisphere as hemisphere
+from pushforward.theory import kuramoto as kuramoto
+from pushforward.theory import leaders as leaders
+from pushforward.theory import limit_shapes as limit_shapes
+from pushforward.theory import long_context as long_context
+from pushforward.theory import metastability as metastability
+from pushforward.theory import normalization as normalization
+from pushforward.theory import parking as parking
+from pushforward.theory import polytope as polytope
+from pushforward.theory import stability as stability
+from pushforward.theory import staircase as staircase
+from pushforward.theory import two_tokens as two_tokens
+from pushforward.theory import uniform as uniform

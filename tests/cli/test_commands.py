@@ -105,7 +105,7 @@ def test_dry_run_says_what_it_would_cost_and_writes_nothing(run):
         ("simulate --noise -1", 3, "`sigma` must be positive"),
         ("simulate --heads 0", 3, "`heads` must be at least 1"),
         ("simulate --model magic", 2, "magic"),
-        ("simulate --n many", 2, "many"),
+        ("simulate --n many", 2, "--n"),
         ("show nowhere", 6, "nowhere is not a run"),
         ("study verify nothing", 3, "no study called 'nothing'"),
         ("cite Nothing", 3, "no public name 'Nothing'"),

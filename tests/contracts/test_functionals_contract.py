@@ -70,7 +70,7 @@ def test_energy_balance(metric, mu):
     rate = w @ np.sum(np.asarray(E.gradient(middle.points, middle)) * v, axis=1)
     if g is not None:
         rate += w @ (np.asarray(E.variation(middle.points, middle)) * np.asarray(g))
-    assert (after - before) / (2 * h) == pytest.approx(rate, rel=1e-6)
+    assert (after - before) / (2 * h) == pytest.approx(float(rate), rel=1e-6)
     assert rate < 0
 
 

@@ -298,6 +298,11 @@ class TestOutcome:
         assert run.times[-1] < 10.0
         assert "max_steps" in run.outcome.message
 
+    def test_a_budget_that_just_suffices(self, mu):
+        solver = pf.Heun(0.125, max_steps=8)
+        run = pf.flow(pf.Attention(2.0), mu, 1.0, save=2, solver=solver)
+        assert run.outcome.kind == "reached t1" and int(run.steps) == 8
+
     def test_diverged(self, mu):
         run = pf.flow(pf.UnnormalizedAttention(1e6), mu, 1.0, save=2)
         assert run.outcome.kind == "diverged"

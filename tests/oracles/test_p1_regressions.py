@@ -166,8 +166,9 @@ def test_p1_o8_hemisphere_collapses_for_any_queries_and_keys():
     run = pf.flow(pf.Attention(1.0, Q, K), mu, 60.0, save=13, solver=TIGHT)
     x = np.asarray(run.points)
     w = np.linalg.solve(x[0], np.ones(5))
-    r = (x @ w).min(axis=1)
-    assert (np.diff(r)[:4] > 0).all() and (np.diff(r) > -1e-11).all()
+    r = (x @ (w / np.linalg.norm(w))).min(axis=1)
+    # At rest, what is left is ten times the tolerance of the solver.
+    assert (np.diff(r)[:4] > 0).all() and (np.diff(r) > -1e-10).all()
     assert np.abs(x[-1] - x[-1][:1]).max() < 1e-10
 
 

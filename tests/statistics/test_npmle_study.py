@@ -15,7 +15,7 @@ from pushforward.studies.statistical_transport.study import (
 pytest.importorskip("ot")
 
 MIXTURES = MixtureParameters(
-    galaxy_iterations=200, plane_iterations=20, subset=100, rounds=2
+    galaxy_iterations=200, plane_iterations=4, subset=60, rounds=1
 )
 TRANSPORT = TransportParameters(
     sizes=(20, 40),

@@ -74,7 +74,7 @@ def test_s5_o14_torus_slope_in_log_n():
         ]
         means.append(n * np.mean(draws))
     found = np.polyfit(np.log(sizes), means, 1)[0]
-    assert found == pytest.approx(1 / (2 * np.pi), abs=0.03)
+    assert found == pytest.approx(1 / (2 * np.pi), abs=0.02)
 
 
 def test_s5_o15_entropic_rate_does_not_know_the_dimension():

@@ -210,7 +210,7 @@ anything = st.floats(allow_nan=True, allow_infinity=True)
     st.lists(anything, min_size=0, max_size=4),
 )
 def test_any_input_gives_a_certified_plan_or_our_error(points, weights):
-    mu = (np.array(points).reshape(len(points), -1), np.array(weights))
+    mu = (np.array(points, dtype=float).reshape(-1, 2), np.array(weights))
     try:
         plan = optimal_plan(mu, GOOD)
     except (InputError, NumericalError):

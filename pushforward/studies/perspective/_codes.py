@@ -26,21 +26,21 @@ SOLIDS: dict[str, tuple[int, float, dict[float, int]]] = {
 def spread_out(p: Parameters, name: str) -> np.ndarray:
     """The tokens of the lowest energy among a few random starts, after repulsion."""
     n, beta, _ = SOLIDS[name]
-    field = (-1.0) * pf.Attention(beta)
     measures = starts(3, n, STARTS, pf.key_for(p.seed, name))
-
-    # Only the limit matters: a fixed step compiles faster and goes to the same place.
-    numerics: dict = {"save": pf.OnlyObservables(2), "solver": pf.Heun(0.2)}
-
-    @jax.jit
-    def ends(measures):
-        final = jax.vmap(lambda mu: pf.flow(field, mu, 400.0, **numerics).final)(
-            measures
-        )
-        return final.points, jax.vmap(pf.InteractionEnergy(beta).plain)(final)
-
-    points, energies = ends(measures)
+    points, energies = _repelled(pf.Attention(beta), measures)
     return np.asarray(points[jnp.argmin(energies)])
+
+
+@jax.jit
+def _repelled(field: pf.Attention, measures: pf.Particles):
+    """Last points and energies. Only the limit matters: a fixed step will do."""
+
+    def one(mu: pf.Particles):
+        save, solver = pf.OnlyObservables(2), pf.Heun(0.2)
+        final = pf.flow((-1.0) * field, mu, 400.0, save=save, solver=solver).final
+        return final.points, pf.InteractionEnergy(field.beta).plain(final)
+
+    return jax.vmap(one)(measures)
 
 
 def _code(name: str) -> Callable[[Parameters], Claim]:
@@ -52,7 +52,7 @@ def _code(name: str) -> Callable[[Parameters], Claim]:
         others = sum(m * np.exp(beta * c) for c, m in cosines.items())
         predicted = (np.exp(beta) + others) / (2 * beta * n)
         note = f"lowest of {STARTS} random starts, t = 400"
-        where = paper("section 3.2")
+        where = paper("repulsive case, optimal codes")
         return within(words, where, "theorem", measured, predicted, 1e-10, note)
 
     words = f"Repulsion of {n} tokens on S^2 at beta = {beta:g} ends in the {name}."

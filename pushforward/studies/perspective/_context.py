@@ -50,7 +50,7 @@ def pre_norm_law(p: Parameters) -> Claim:
     run = pre_norm_run(p)
     k = int(np.argmin(np.abs(run["times"] - 100.0)))
     predicted = float(theory.normalization.pre_norm(100.0, 2.0, 16).gap) * 1e4
-    claim, where = str(pre_norm_law.__doc__), survey("section 3")
+    claim, where = str(pre_norm_law.__doc__), survey("layer normalization")
     measured, tolerance = run["gap"][k] * 1e4, 1e-5 * predicted
     return within(claim, where, "theorem", measured, predicted, tolerance)
 
@@ -60,7 +60,7 @@ def pre_norm_exponent(p: Parameters) -> Claim:
     run = pre_norm_run(p)
     slope = np.log(run["gap"][-1] / run["gap"][-8])
     slope /= np.log(run["times"][-1] / run["times"][-8])
-    claim, where = str(pre_norm_exponent.__doc__), survey("section 3")
+    claim, where = str(pre_norm_exponent.__doc__), survey("layer normalization")
     note = f"slope between t = {run['times'][-8]:.0f} and 1000"
     return within(claim, where, "theorem", slope, -2.0, 0.02, note)
 
@@ -80,7 +80,7 @@ def _long_context(factor: float) -> Callable[[Parameters], Claim]:
         predicted = float(theory.long_context.output_overlap(gamma, RHO, CONTEXT))
         limit = float(theory.long_context.output_overlap_limit(gamma, RHO))
         note = f"n = {CONTEXT}, rho = {RHO}; the limit of long contexts is {limit:.6f}"
-        where = survey("section 5")
+        where = survey("long context")
         return within(words, where, "theorem", measured, predicted, 1e-10, note)
 
     words = (
@@ -95,7 +95,7 @@ def long_context_limit(p: Parameters) -> Claim:
     gamma = float(theory.long_context.critical_gamma(RHO))
     measured = layer_overlap(gamma, RHO, CONTEXT)
     predicted = float(theory.long_context.output_overlap_limit(gamma, RHO))
-    claim, where = str(long_context_limit.__doc__), survey("section 5")
+    claim, where = str(long_context_limit.__doc__), survey("long context")
     note = f"n = {CONTEXT}; the tolerance is 1/n"
     return within(claim, where, "theorem", measured, predicted, 1 / CONTEXT, note)
 
@@ -134,7 +134,7 @@ def noise_below(p: Parameters) -> Claim:
     # About the uniform state the first Fourier mode is an Ornstein-Uhlenbeck process
     # of variance 1 / (n (1 - kappa / threshold)).
     fluctuation = 1 / np.sqrt(NOISY * (1 - 1.0 / threshold))
-    claim, where = str(noise_below.__doc__), survey("section 6")
+    claim, where = str(noise_below.__doc__), survey("noisy attention")
     note = (
         f"rms of r for t >= 10, {len(r)} runs, n = {NOISY}; the tolerance is four "
         "standard errors of some 30 independent values"
@@ -149,7 +149,7 @@ def noise_above(p: Parameters) -> Claim:
     # The stationary density e^{kappa r cos} has r = I_1(kappa r) / I_0(kappa r).
     balance = lambda r: ive(1, 4 * r) / ive(0, 4 * r) - r  # noqa: E731
     predicted = brentq(balance, 0.1, 1.0)
-    claim, where = str(noise_above.__doc__), survey("section 6")
+    claim, where = str(noise_above.__doc__), survey("noisy attention")
     note = f"mean for t >= 20 of {len(r)} runs with n = {NOISY}; tolerance 1/sqrt(n)"
     mean, tolerance = float(r.mean()), NOISY**-0.5
     return within(claim, where, "theorem", mean, predicted, tolerance, note)

@@ -42,7 +42,7 @@ def dissipation(p: Parameters) -> Claim:
     Z = np.exp(BETA * x @ x.T).mean(axis=1)
     predicted = float(np.mean(Z * np.sum(np.asarray(v) ** 2, axis=1)))
     measured = _rate(mu, v, pf.InteractionEnergy(BETA).plain)
-    claim, where = str(dissipation.__doc__), paper("section 3.4")
+    claim, where = str(dissipation.__doc__), paper("gradient structure of SA")
     return within(claim, where, "identity", measured, predicted, 1e-10 * predicted)
 
 
@@ -52,7 +52,10 @@ def dissipation_unnormalized(p: Parameters) -> Claim:
     v = pf.UnnormalizedAttention(BETA)(0.0, mu).v
     predicted = float(np.mean(np.sum(np.asarray(v) ** 2, axis=1)))
     measured = _rate(mu, v, pf.InteractionEnergy(BETA).plain)
-    claim, where = str(dissipation_unnormalized.__doc__), paper("section 3.3")
+    claim, where = (
+        str(dissipation_unnormalized.__doc__),
+        paper("gradient structure of USA"),
+    )
     return within(claim, where, "identity", measured, predicted, 1e-10 * predicted)
 
 
@@ -63,7 +66,7 @@ def gradient_flow(p: Parameters) -> Claim:
     # E is 2 beta e^{-beta} times the energy of the paper, and so is Z without 2 beta.
     ascent = pf.GradientFlow(-E, metric)(0.0, mu).v / (2 * BETA)
     gap = float(jnp.max(jnp.abs(ascent - pf.Attention(BETA)(0.0, mu).v)))
-    claim, where = str(gradient_flow.__doc__), paper("section 3.4")
+    claim, where = str(gradient_flow.__doc__), paper("gradient structure of SA")
     return within(claim, where, "identity", gap, 0.0, 1e-12)
 
 
@@ -73,7 +76,10 @@ def gradient_flow_unnormalized(p: Parameters) -> Claim:
     ascent = pf.GradientFlow(-pf.InteractionEnergy(BETA))(0.0, mu).v
     ascent = ascent * np.exp(BETA) / (2 * BETA)
     gap = float(jnp.max(jnp.abs(ascent - pf.UnnormalizedAttention(BETA)(0.0, mu).v)))
-    claim, where = str(gradient_flow_unnormalized.__doc__), paper("section 3.3")
+    claim, where = (
+        str(gradient_flow_unnormalized.__doc__),
+        paper("gradient structure of USA"),
+    )
     return within(claim, where, "identity", gap, 0.0, 1e-12)
 
 
@@ -93,7 +99,10 @@ def gradient_flow_indefinite(p: Parameters) -> Claim:
     predicted = float(Z @ np.sum(np.asarray(v) ** 2, axis=1))
     values = ", ".join(f"{a:.2f}" for a in np.linalg.eigvalsh(np.asarray(B)))
     note = f"eigenvalues of V: {values}"
-    claim, where = str(gradient_flow_indefinite.__doc__), paper("section 3.4")
+    claim, where = (
+        str(gradient_flow_indefinite.__doc__),
+        paper("gradient structure of SA"),
+    )
     measured, tolerance = _rate(mu, v, energy), 1e-10 * predicted
     return within(claim, where, "identity", measured, predicted, tolerance, note)
 
@@ -104,7 +113,7 @@ def no_net_rotation(p: Parameters) -> Claim:
     x, v = np.asarray(mu.points), np.asarray(pf.UnnormalizedAttention(BETA)(0.0, mu).v)
     moment = x.T @ v
     gap = float(np.abs(moment - moment.T).max())
-    claim, where = str(no_net_rotation.__doc__), paper("section 3.3")
+    claim, where = str(no_net_rotation.__doc__), paper("gradient structure of USA")
     note = f"against {np.abs(moment).max():.3g} without the antisymmetric part"
     return within(claim, where, "identity", gap, 0.0, 1e-12, note)
 
@@ -135,7 +144,7 @@ def _climbed(p: Parameters, fields) -> dict[str, np.ndarray]:
 def monotone(p: Parameters) -> Claim:
     """E increases along SA: smallest increment between saved times, beta = 1 to 16."""
     steps = np.diff(along_flow(p)["energy"], axis=1)
-    claim, where = str(monotone.__doc__), paper("section 3.4")
+    claim, where = str(monotone.__doc__), paper("gradient structure of SA")
     note = "in the scale 2 beta e^{-beta} E of at most one; -1e-9 is the solver's share"
     return at_least(claim, where, "theorem", steps.min(), -1e-9, note)
 
@@ -200,7 +209,7 @@ def sampling_bias(p: Parameters) -> Claim:
     predicted = float(theory.uniform.sample_energy(4.0, 3, 16))
     uniform = float(theory.uniform.energy(4.0, 3))
     note = f"{draws} draws, four standard errors; the uniform measure has {uniform:.4f}"
-    claim, where = str(sampling_bias.__doc__), paper("section 3.1")
+    claim, where = str(sampling_bias.__doc__), paper("interaction energy")
     mean = energies.mean()
     return within(claim, where, "identity", mean, predicted, error, note)
 

@@ -4,6 +4,7 @@ Systems run a few at a time (`lax.map` over small `vmap`s): a batch is as slow a
 slowest member, and a small one stays in the cache of the processor.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -33,6 +34,11 @@ def starts(d: int, n: int, replicas: int, key: PRNGKeyArray) -> pf.Particles:
     Where d > n they are given in coordinates of their span: with Q = K = V = I the
     Gram matrix evolves by itself, so that every d >= n is one shape to compile.
     """
+    return _sampled(d, n, jax.random.split(key, replicas))
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _sampled(d: int, n: int, keys: PRNGKeyArray) -> pf.Particles:
     space = pf.Circle() if d == 2 else pf.Sphere(min(d, n))
 
     def one(key: PRNGKeyArray) -> pf.Particles:
@@ -41,7 +47,7 @@ def starts(d: int, n: int, replicas: int, key: PRNGKeyArray) -> pf.Particles:
             x = jnp.linalg.qr(x.T)[1].T
         return pf.Particles(space, x)
 
-    return jax.jit(jax.vmap(one))(jax.random.split(key, replicas))
+    return jax.vmap(one)(keys)
 
 
 def crossed(fields, measures: pf.Particles) -> tuple[Any, pf.Particles]:

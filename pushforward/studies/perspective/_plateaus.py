@@ -135,7 +135,7 @@ def square_root_law(p: Parameters) -> Claim:
     slope = x @ np.log(mean) / (x @ x)
     tolerance = 0.05 + 4 * np.sqrt((x**2) @ error**2) / (x @ x)
     note = "slope of log count in log beta, t = 30, beta = 4, 9, 25; four errors + 0.05"
-    claim, where = str(square_root_law.__doc__), paper("section 7")
+    claim, where = str(square_root_law.__doc__), paper("number of clusters")
     return within(claim, where, "conjecture", slope, 0.5, tolerance, note)
 
 
