@@ -3,6 +3,7 @@
 import functools
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
@@ -139,7 +140,7 @@ def negative_simple_gives_two_clouds(p: Parameters):
 
 def energy_is_no_lyapunov_function(p: Parameters):
     """dE/dt < 0 at beta = 3 for three tokens."""
-    angles = np.array([1.71156119, -0.75141514, -2.65710567])
+    angles = jnp.array([1.71156119, -0.75141514, -2.65710567])
     mu = pf.Particles(pf.Circle(), pf.Circle().points(angles))
     energy, v = pf.InteractionEnergy(3.0).plain, pf.CausalAttention(3.0)(0.0, mu).v
     _, rate = jax.jvp(lambda x: energy(mu.moved(x)), (mu.points,), (v,))

@@ -1,5 +1,6 @@
 """Quasi-stationary centers, frozen centers, and how many centers there are."""
 
+import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
@@ -17,7 +18,7 @@ def a_strong_center_hardly_moves(p: Parameters):
     """Two tokens 0.6 apart: the second stays within epsilon delta up to T."""
     apart = C * (1 + 2 * EPSILON) / np.sqrt(BETA)
     T = theory.causal.center_lifetime(BETA, C, EPSILON, 1)
-    mu = pf.Particles(pf.Circle(), pf.Circle().points(np.array([0.0, apart])))
+    mu = pf.Particles(pf.Circle(), pf.Circle().points(jnp.array([0.0, apart])))
     end = np.asarray(pf.flow(pf.CausalAttention(BETA), mu, T, save=2).final.points[1])
     gone = apart - np.arctan2(end[1], end[0])
     return at_most(
@@ -49,7 +50,7 @@ def strong_centers_keep_the_bound_in_a_crowd(p: Parameters):
 
 def frozen_centers_capture_free_tokens(p: Parameters):
     """7 frozen equispaced centers and 100 free causal tokens."""
-    atoms = pf.Circle().points(2 * np.pi * np.arange(7) / 7)
+    atoms = pf.Circle().points(2 * jnp.pi * jnp.arange(7) / 7)
     mu = sequence(p.seed, 100, 0)
     field = Background(pf.CausalAttention(BETA), atoms)
     x = np.asarray(pf.flow(field, mu, 100.0, save=2).final.points)

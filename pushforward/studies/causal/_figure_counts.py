@@ -15,6 +15,12 @@ from pushforward.studies.causal._ensemble import (
 )
 from pushforward.studies.causal.study import Parameters
 
+SERIES = (
+    ("causal", "causal, t = 20", "o", PALETTE[0], 0.97),
+    ("full", "full attention, t = 20", "s", PALETTE[1], 1.03),
+    ("centers", "Rényi centers at the start", "^", INK, 1.0),
+)
+
 
 def compute_absorption(p: Parameters) -> dict[str, np.ndarray]:
     """Shares absorbed at beta = 64: (runs, times) for both kinds of centers."""
@@ -88,12 +94,7 @@ def draw_law(data: dict[str, np.ndarray]) -> Figure:
         ls=(0, (4, 2.5)),
         label=r"parking law $c_R\, 2\pi/\delta$, $\delta = 4\beta^{-1/2}$",
     )
-    rows = (
-        ("causal", "causal, t = 20", "o", PALETTE[0], 0.97),
-        ("full", "full attention, t = 20", "s", PALETTE[1], 1.03),
-        ("centers", "Rényi centers at the start", "^", INK, 1.0),
-    )
-    for name, label, marker, color, shift in rows:
+    for name, label, marker, color, shift in SERIES:
         mean = data[name].mean(axis=1)
         error = data[name].std(axis=1) / np.sqrt(data[name].shape[1])
         slope = growth_exponent(betas, data[name])

@@ -17,8 +17,8 @@ def compute_staircase(p: Parameters) -> dict[str, np.ndarray]:
     for beta in STAIRCASE_BETAS:
         run = climb(beta)
         data[f"clock {beta:g}"] = run.arc / np.log(beta)
-        data[f"energy {beta:g}"] = run.observed["energy"]
-        data[f"log10 t {beta:g}"] = run.merges.log_times / np.log(10) + np.log10(5)
+        data[f"energy {beta:g}"] = run.energy
+        data[f"log10 t {beta:g}"] = run.tree.log_times / np.log(10) + np.log10(5)
     data["jumps"] = theory.staircase.jump_times(ANGLES, data["betas"])
     return data
 
@@ -66,13 +66,13 @@ def draw_staircase(data: dict[str, np.ndarray]) -> Figure:
 def compute_saddles(p: Parameters) -> dict[str, np.ndarray]:
     """Distance of the tokens to each k-cluster state along the run at beta = 2000."""
     run = climb(2000.0)
-    x = np.asarray(run.points)
+    x = run.points
     theta = np.unwrap(np.arctan2(x[..., 1], x[..., 0]), axis=0)
-    data = {"arc": run.arc, "theta": theta, "merged": run.merges.arc}
-    data["log10 merged"] = run.merges.log_times / np.log(10)
+    data = {"arc": run.arc, "theta": theta, "merged": run.tree.arc}
+    data["log10 merged"] = run.tree.log_times / np.log(10)
     owner = np.arange(theta.shape[1])
     for k, (gone, into) in enumerate(
-        zip(run.merges.absorbed, run.merges.into, strict=True)
+        zip(run.tree.absorbed, run.tree.into, strict=True)
     ):
         owner = np.where(owner == gone, into, owner)
         data[f"to {len(owner) - k - 1}"] = _spread(theta, owner)

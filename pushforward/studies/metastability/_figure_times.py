@@ -23,7 +23,8 @@ def compute_kinetic(p: Parameters) -> dict[str, np.ndarray]:
     """The data of kinetic.py under the exact flow."""
     run = kinetic(False)
     energy = run.observe(pf.InteractionEnergy(4.0))
-    return {"times": run.times, "points": np.asarray(run.points), "energy": energy}
+    times, points = np.asarray(run.times), np.asarray(run.points)
+    return {"times": times, "points": points, "energy": energy}
 
 
 @styled
@@ -52,8 +53,8 @@ def draw_kinetic(data: dict[str, np.ndarray]) -> Figure:
 def compute_rainbow(p: Parameters) -> dict[str, np.ndarray]:
     """A crowd at beta = 100 to one cluster, and its number of clusters."""
     run = crowd(p.seed, p.crowd)
-    life = cluster_life(run)
-    x = np.asarray(run.points)
+    life = cluster_life(run.trajectory)
+    x = run.points
     after = run.times[-1] * 10.0 ** np.array([0.3, 4.0])  # the state no longer changes
     return {
         "times": np.concatenate([run.times, after]),

@@ -1,11 +1,13 @@
 """The runs that figures and claims share: staircase, escapes, crowd, kinetic data."""
 
 import functools
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
+from pushforward.flows import Merges
 
 # staircase.py: 0.5 (0, 0.5, 2, 4, 7) log(2000)/sqrt(2000), the same for every beta
 ANGLES = 0.5 * np.array([0, 0.5, 2, 4, 7]) * np.log(2000) / np.sqrt(2000)
@@ -22,9 +24,32 @@ KINETIC = np.array(  # kinetic.py
 ESCAPE_BETAS = np.array([8.0, 12, 16, 20, 24, 32, 40])
 
 
+class Long(NamedTuple):
+    """A flow with merging: its clocks, its mergers, and its energy where it was asked.
+
+    `log_times` are natural logarithms.
+    """
+
+    times: np.ndarray
+    log_times: np.ndarray
+    arc: np.ndarray
+    points: np.ndarray
+    energy: np.ndarray
+    tree: Merges
+    trajectory: pf.Trajectory
+
+
+def long(run: pf.Trajectory) -> Long:
+    """What a flow with merging always has, by name."""
+    assert run.log_times is not None and run.arc is not None and run.merges is not None
+    energy = np.asarray(run.observed.get("energy", np.zeros(len(run))))
+    times, points = np.asarray(run.times), np.asarray(run.points)
+    return Long(times, run.log_times, run.arc, points, energy, run.merges, run)
+
+
 def on_circle(angles) -> pf.Particles:
     """Tokens at these angles."""
-    return pf.Particles(pf.Circle(), pf.Circle().points(np.asarray(angles, float)))
+    return pf.Particles(pf.Circle(), pf.Circle().points(jnp.asarray(angles, float)))
 
 
 def together(mu: pf.Particles):
@@ -33,13 +58,14 @@ def together(mu: pf.Particles):
 
 
 @functools.lru_cache(maxsize=16)
-def climb(beta: float) -> pf.Trajectory:
+def climb(beta: float) -> Long:
     """The published staircase in arc length; weights 1/n, where the paper has 1/n^2."""
     field = pf.UnnormalizedAttention(beta, log_scale=-beta)
     energy = {"energy": pf.InteractionEnergy(beta)}
     save = pf.ArcLength(0.002)
     start = on_circle(ANGLES)
-    return pf.flow(field, start, np.inf, save=save, merge=pf.Merge(), observe=energy)
+    merge = pf.Merge()
+    return long(pf.flow(field, start, np.inf, save=save, merge=merge, observe=energy))
 
 
 @functools.lru_cache(maxsize=64)
@@ -50,36 +76,35 @@ def log_escape(beta: float, g_0: float = 0.0) -> float:
     run = pf.flow(
         pf.Attention(beta), start, np.inf, save=save, merge=pf.Merge(), until=together
     )
-    return float(run.log_times[-1])
+    return float(long(run).log_times[-1])
 
 
 @functools.lru_cache(maxsize=4)
-def crowd(seed: int, n: int, beta: float = 100.0) -> pf.Trajectory:
+def crowd(seed: int, n: int, beta: float = 100.0) -> Long:
     """Uniform tokens on the circle under SA, to one cluster."""
     mu = pf.Particles.uniform(pf.Circle(), n, key=pf.key_for(seed, "crowd"))
     times = np.concatenate(
         [[0.0], np.geomspace(0.1, 1e3, 120), np.geomspace(2e3, 1e88, 280)]
     )
-    return pf.flow(pf.Attention(beta), mu, 1e88, save=times, merge=pf.Merge())
+    return long(pf.flow(pf.Attention(beta), mu, 1e88, save=times, merge=pf.Merge()))
 
 
 @functools.lru_cache(maxsize=4)
-def generic(seed: int, n: int, beta: float) -> pf.Trajectory:
+def generic(seed: int, n: int, beta: float) -> Long:
     """Uniform tokens on the circle under SA in arc length, with the energy."""
     mu = pf.Particles.uniform(pf.Circle(), n, key=pf.key_for(seed, "generic"))
     energy = {"energy": pf.InteractionEnergy(beta)}
     save = pf.ArcLength(0.02)
-    return pf.flow(
-        pf.Attention(beta), mu, np.inf, save=save, merge=pf.Merge(), observe=energy
-    )
+    field, merge = pf.Attention(beta), pf.Merge()
+    return long(pf.flow(field, mu, np.inf, save=save, merge=merge, observe=energy))
 
 
-def mass_squares(run: pf.Trajectory) -> np.ndarray:
+def mass_squares(run: Long) -> np.ndarray:
     """sum_c m_c^2 of the atoms at every frame: the ideal staircase.
 
     By arc length: at t = 1e50 the second half of an approach no longer changes t.
     """
-    mass, tree = np.asarray(run[0].weights).copy(), run.merges
+    mass, tree = np.array(run.trajectory[0].weights), run.tree
     total = float(np.sum(mass**2))
     values = [total]
     for gone, into in zip(tree.absorbed, tree.into, strict=True):

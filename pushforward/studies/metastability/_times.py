@@ -53,7 +53,7 @@ def last_kinetic_event(p: Parameters):
     """kinetic.py under the exact flow: one cluster from t = 328.4."""
     run = kinetic(False)
     count = run.observe(lambda mu: Clusters(np.arccos(0.999))(mu).count)
-    measured = run.times[np.argmax(count == 1)]
+    measured = float(run.times[np.argmax(count == 1)])
     claim = "kinetic.py, exact flow: time of the last merger"
     return within(claim, paper("figure 1"), "experiment", measured, 328.4, 0.1)
 
@@ -62,7 +62,7 @@ def last_kinetic_event_of_the_script(p: Parameters):
     """Its own steps of 0.1 run slow: 364.1."""
     run = kinetic(True)
     count = run.observe(lambda mu: Clusters(np.arccos(0.999))(mu).count)
-    measured = run.times[np.argmax(count == 1)]
+    measured = float(run.times[np.argmax(count == 1)])
     claim = "kinetic.py with its steps of 0.1, as layers: time of the last merger"
     note = "11 % late against the flow it stands for"
     return within(claim, paper("figure 1"), "experiment", measured, 364.1, 0.15, note)
@@ -81,7 +81,8 @@ def kinetic_plateau(p: Parameters):
 
 def plateaus_of_the_staircase(p: Parameters):
     """0.20, 0.28, 0.44, 0.52, 1."""
-    seen = [np.sum(np.square(q.masses)) for q in cluster_life(climb(4000.0)).plateaus()]
+    life = cluster_life(climb(4000.0).trajectory)
+    seen = [np.sum(np.square(q.masses)) for q in life.plateaus()]
     off = np.abs(np.array(seen) - [0.20, 0.28, 0.44, 0.52, 1.0]).max()
     claim = "plateaus sum m_c^2/n^2 at beta = 4000: largest deviation"
     where = paper("staircase theorem")
@@ -91,7 +92,7 @@ def plateaus_of_the_staircase(p: Parameters):
 def jumps_of_the_staircase(p: Parameters):
     """Arc lengths at which clusters meet."""
     predicted = [m.arclength for m in theory.staircase.mergers(ANGLES)]
-    off = np.abs(climb(4000.0).merges.arc - predicted).max()
+    off = np.abs(climb(4000.0).tree.arc - predicted).max()
     claim = "arc lengths of the four jumps at beta = 4000: largest deviation"
     where = paper("staircase theorem")
     return within(claim, where, "theorem", off, 0.0, 1e-5)
@@ -100,7 +101,7 @@ def jumps_of_the_staircase(p: Parameters):
 def energy_between_jumps(p: Parameters):
     """Share of the staircase's clock on which the energy is off its plateau."""
     run = climb(4000.0)
-    ideal, energy = mass_squares(run), run.observed["energy"]
+    ideal, energy = mass_squares(run), run.energy
     off = np.abs(energy - ideal) > 0.02
     share = float(np.sum(np.diff(run.arc) * off[1:]) / run.arc[-1])
     claim = "beta = 4000: share of the clock spent more than 0.02 off a plateau"
@@ -113,7 +114,7 @@ def physical_time_of_the_last_jump(p: Parameters):
     """log10 T = 132.7 for the flow with 1/n^2."""
     last = theory.staircase.mergers(ANGLES)[-1]
     predicted = theory.staircase.log10_merging_time(4000.0, last.distance, 3, 2, 5)
-    measured = climb(4000.0).merges.log_times[-1] / TEN + np.log10(5)
+    measured = climb(4000.0).tree.log_times[-1] / TEN + np.log10(5)
     claim = "beta = 4000: log10 of the physical time of the last jump"
     where = paper("section 6")
     return within(claim, where, "identity", measured, float(predicted), 0.01)
@@ -122,10 +123,10 @@ def physical_time_of_the_last_jump(p: Parameters):
 def crowd_becomes_one(p: Parameters):
     """n tokens at beta = 100 followed to one cluster."""
     run = crowd(p.seed, p.crowd)
-    counts = cluster_life(run).counts
-    decades = run.merges.log_times[-1] / TEN
+    counts = cluster_life(run.trajectory).counts
+    decades = run.tree.log_times[-1] / TEN
     claim = f"n = {p.crowd}, beta = 100: clusters left at the end of the run"
-    note = f"{run.outcome.message} log10 of the last merger {decades:.1f}"
+    note = f"{run.trajectory.outcome} log10 of the last merger {decades:.1f}"
     where = paper("section 1")
     return within(claim, where, "experiment", counts[-1], 1, 0, note)
 
@@ -133,14 +134,14 @@ def crowd_becomes_one(p: Parameters):
 def staircase_of_generic_tokens(p: Parameters):
     """SA from generic data: energy against sum m_c^2 on the clock of arc length."""
     run = generic(p.seed, p.generic, 1000.0)
-    off = np.abs(run.observed["energy"] - mass_squares(run))
+    off = np.abs(run.energy - mass_squares(run))
     steps = np.diff(run.arc)
     mean = float(np.sum(steps * off[1:]) / run.arc[-1])
     claim = (
         f"SA, {p.generic} uniform tokens, beta = 1000: mean distance from a staircase"
     )
     where = paper("open problem on the clock")
-    note = f"{len(run.merges.arc)} jumps; existence of such a clock is posed as open"
+    note = f"{len(run.tree.arc)} jumps; existence of such a clock is posed as open"
     return within(claim, where, "conjecture", mean, 0.0, 0.02, note)
 
 
