@@ -227,7 +227,7 @@ class _Run:
         log_times = np.array([frame[0] for frame in self.frames])
         with np.errstate(over="ignore"):
             times = self.t0 + np.exp(log_times)
-        table = sorted(self.merges, key=lambda row: row[0])
+        table = sorted(self.merges, key=lambda row: (row[0], row[1], row[3]))
         return Trajectory(
             times=times,
             measures=stack([frame[2] for frame in self.frames]),

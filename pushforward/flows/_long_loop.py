@@ -200,6 +200,8 @@ def _one_step(segment: LongSegment, carry: LongCarry, log_end) -> LongCarry:
     h_next = segment.solver.next_step(h, jnp.where(finite, trial.error, jnp.inf))
     # Where stability bounds the step, growing right after a rejection fails again.
     h_next = jnp.where(accept & carry.failed, jnp.minimum(h_next, h), h_next)
+    # A step cut short by a frame says nothing about the next one.
+    h_next = jnp.where(accept & last, jnp.maximum(h_next, carry.h), h_next)
     pick = lambda new, old: jnp.where(accept, new, old)  # noqa: E731
     points = pick(trial.mu.points, mu.points)
     v = pick(trial.motion.v, carry.motion.v)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
@@ -124,15 +125,12 @@ def life_from_merges(
     weights: Float[np.ndarray, "n"],
     log_end: float,
 ) -> ClusterLife:
-    """From the list of mergers; those into one atom at one time are one event."""
+    """From mergers in their order; those into one atom at one time are one event."""
     lives = [Life(i, float(w), -np.inf, np.inf, ()) for i, w in enumerate(weights)]
     place = list(range(len(weights)))  # token that names an atom -> its present life
-    order = np.lexsort((into, log_times))
-    groups: dict[tuple[float, int], list[int]] = {}
-    for k in order:
-        groups.setdefault((float(log_times[k]), int(into[k])), []).append(k)
-    for (t, target), rows in groups.items():
-        parents = [place[target], *(place[int(absorbed[k])] for k in rows)]
+    rows_of = zip(log_times.tolist(), into.tolist(), absorbed.tolist(), strict=True)
+    for (t, target), rows in itertools.groupby(rows_of, key=lambda row: row[:2]):
+        parents = [place[target], *(place[row[2]] for row in rows)]
         for p in parents:
             lives[p] = dataclasses.replace(lives[p], death=t)
         mass = sum(lives[p].mass for p in parents)

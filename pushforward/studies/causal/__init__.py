@@ -1,0 +1,1 @@
+"""Clustering in causal attention masking: the atlas, parking, absorption, counts."""

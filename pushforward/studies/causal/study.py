@@ -1,0 +1,51 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "Clustering in causal attention masking"
+PAPER = "karagodin2024causal"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes of the ensembles; everything else is fixed by the paper.
+
+    - `runs`: sequences per temperature, followed to t = 50.
+    - `curve_runs`: sequences behind the absorption curves.
+    - `draws`: random sequences in which centers are counted.
+    - `atlas_time`: how long the panels of the atlas run, 5000 in the paper.
+    """
+
+    seed: int
+    n: int
+    betas: tuple[float, ...]
+    runs: int
+    curve_runs: int
+    draws: int
+    atlas_time: float
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(
+            seed=0,
+            n=200,
+            betas=(16.0, 64.0, 256.0),
+            runs=8,
+            curve_runs=40,
+            draws=300,
+            atlas_time=5000.0,
+        )
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """The size of the paper: 5,000 runs."""
+        return cls(
+            seed=0,
+            n=200,
+            betas=(16.0, 64.0, 256.0),
+            runs=200,
+            curve_runs=5000,
+            draws=5000,
+            atlas_time=5000.0,
+        )

@@ -1,0 +1,170 @@
+"""The main theorem at one instance, and the inequalities it is built from."""
+
+import functools
+
+import numpy as np
+from scipy.integrate import quad
+
+import pushforward as pf
+from pushforward import theory
+from pushforward.studies.metastability._statement import (
+    at_least,
+    at_most,
+    open_claim,
+    paper,
+    within,
+)
+from pushforward.studies.metastability.study import Parameters
+
+BETA, EPSILON, N = 30.0, 0.01, 6
+CENTERS = np.repeat(np.eye(3), 2, axis=0)
+meta = theory.metastability
+
+
+def on_the_rim() -> np.ndarray:
+    """Two tokens per cap S_q(epsilon), leaning to the two other centers."""
+    tilt, eye = np.arccos(1 - EPSILON), np.eye(3)
+    others = [(q, (q + k) % 3) for q in range(3) for k in (1, 2)]
+    return np.array([np.cos(tilt) * eye[q] + np.sin(tilt) * eye[r] for q, r in others])
+
+
+@functools.cache
+def bounds() -> dict[str, float]:
+    """alpha, lambda, T_1 and T_2 of the instance."""
+    alpha = meta.configuration_overlap(np.eye(3), EPSILON)
+    exponent = 0.95 * meta.contraction_exponent(BETA, alpha, EPSILON, N)
+    entry = meta.entry_time(BETA, EPSILON, N, exponent)
+    leave = meta.exit_time(BETA, alpha, EPSILON, N)
+    return {"alpha": alpha, "exponent": exponent, "entry": entry, "leave": leave}
+
+
+@functools.cache
+def instance() -> tuple[np.ndarray, np.ndarray]:
+    """Times to T_2 and points."""
+    leave = bounds()["leave"]
+    mu = pf.Particles(pf.Sphere(3), on_the_rim())
+    times = np.concatenate([[0.0], np.geomspace(0.1, leave, 40)])
+    run = pf.flow(pf.Attention(BETA), mu, leave, save=times, merge=pf.Merge())
+    return np.asarray(run.times), np.asarray(run.points)
+
+
+def tokens_stay_in_their_caps(p: Parameters):
+    """(1) of the theorem: S_q(2 epsilon) is not left before T_2."""
+    own = np.einsum("tnd,nd->tn", instance()[1], CENTERS)
+    return at_least(
+        "3 orthonormal caps, beta = 30: tokens stay in S_q(2 epsilon) to T_2 = 1.5e5",
+        paper("main theorem (1)"),
+        "theorem",
+        own.min(),
+        1 - 2 * EPSILON,
+        "min <x, w_q>",
+    )
+
+
+def caps_collapse(p: Parameters):
+    """(2) of the theorem: squared distances below 2 e^{-lambda beta} after T_1."""
+    times, x = instance()
+    apart = ((x[:, ::2] - x[:, 1::2]) ** 2).sum(-1).max(1)
+    b = bounds()
+    return at_most(
+        "the same run: squared distance inside caps on [T_1, T_2], T_1 = 317",
+        paper("main theorem (2)"),
+        "theorem",
+        apart[times >= b["entry"]].max(),
+        2 * np.exp(-b["exponent"] * BETA),
+    )
+
+
+def inner_products_grow(p: Parameters):
+    """d rho/dt >= (2/n) rho (1-rho) e^{beta (rho-1)} - 2 n e^{-(1-alpha) beta}."""
+    rng, field, slack = np.random.default_rng(p.seed), pf.Attention(BETA), []
+    alpha = bounds()["alpha"]
+    for _ in range(p.draws):
+        tilt = np.arccos(1 - 2 * EPSILON) * np.sqrt(rng.uniform(size=(N, 1)))
+        side = rng.standard_normal((N, 3))
+        side -= (side * CENTERS).sum(1, keepdims=True) * CENTERS
+        side /= np.linalg.norm(side, axis=1, keepdims=True)
+        x = np.cos(tilt) * CENTERS + np.sin(tilt) * side
+        v = np.asarray(field(0.0, pf.Particles(pf.Sphere(3), x)).v)
+        products = (x[::2] * x[1::2]).sum(1)
+        q = int(products.argmin())
+        i, j, rho = 2 * q, 2 * q + 1, products[q]
+        rate = v[i] @ x[j] + x[i] @ v[j]
+        grow = 2 / N * rho * (1 - rho) * np.exp(BETA * (rho - 1))
+        slack.append(rate - (grow - 2 * N * np.exp(-(1 - alpha) * BETA)))
+    claim = "the smallest product in a cap grows as fast as its bound: least excess"
+    where = paper("building blocks")
+    note = f"{p.draws} configurations in S_q(2 epsilon)"
+    return at_least(claim, where, "theorem", min(slack), 0.0, note)
+
+
+def scalar_contraction(p: Parameters):
+    """u' = u (1-u) e^{beta (u-1)} reaches 1 - e^{-c beta} before its bound."""
+    u_0, beta, c = 0.8, 20.0, 0.5
+    slowness = lambda s: np.exp(beta * np.exp(s)) / (1 - np.exp(s))  # noqa: E731
+    exact, _ = quad(slowness, -c * beta, np.log(1 - u_0), limit=200)
+    bound = meta.contraction_time(u_0, beta, c)
+    claim = "u' = u (1-u) e^{beta (u-1)}: time to 1 - u = e^{-c beta}, over its bound"
+    return at_most(claim, paper("building blocks"), "theorem", exact / bound, 1.0)
+
+
+def crossing_of_the_scalar_lemma(p: Parameters):
+    """u' = -c log(beta) sin u crosses sqrt(log beta / beta) at 1/(2c), not 2/c."""
+    log_beta, c, u_0 = 1e6, 3.0, 1.0
+    # log tan(u/2) falls linearly; at the crossing u/2 is small and tan is its argument
+    log_half = 0.5 * (np.log(log_beta) - log_beta) - np.log(2)
+    time = (np.log(np.tan(u_0 / 2)) - log_half) / (c * log_beta)
+    claim = "crossing time of u' = -c log(beta) sin u at log(beta) = 1e6, times c"
+    note = "the paper prints 2/c; separation of variables gives 1/(2c)"
+    return within(claim, paper("section 6"), "identity", time * c, 0.5, 1e-4, note)
+
+
+def random_tokens_in_high_dimension(p: Parameters):
+    """Uniform tokens are within sqrt(4 log d / d) of an orthonormal frame."""
+    rng, n, d = np.random.default_rng(p.seed), 6, 2048
+    inside = 0
+    for _ in range(p.draws):
+        x = rng.standard_normal((n, d))
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        u, _, w = np.linalg.svd(x, full_matrices=False)
+        inside += np.linalg.norm(x - u @ w, axis=1).max() <= np.sqrt(4 * np.log(d) / d)
+    return at_least(
+        "d = 2048, n = 6: share of draws close to an orthonormal frame",
+        paper("initial data"),
+        "theorem",
+        inside / p.draws,
+        max(0.0, 1 - 2 * n**2 * d ** (-1 / 64)),
+        "the bound 1 - 2 n^2 d^{-1/64} is void here; what is measured is much stronger",
+    )
+
+
+def mean_field_version(p: Parameters):
+    """The same for measures."""
+    return open_claim(
+        "mean-field version: caps of a density collapse before T_2",
+        paper("mean-field section"),
+        "theorem",
+        "needs densities on the sphere at beta of order 30, which are not resolved yet",
+    )
+
+
+def separation_on_the_circle_is_rare(p: Parameters):
+    """d = 2: the probability of being separated is at most c^n."""
+    return open_claim(
+        "uniform tokens on the circle are separated with probability at most c^n",
+        paper("initial data"),
+        "theorem",
+        "c is not explicit in the paper, so there is no number to compare with",
+    )
+
+
+CLAIMS = (
+    tokens_stay_in_their_caps,
+    caps_collapse,
+    inner_products_grow,
+    scalar_contraction,
+    crossing_of_the_scalar_lemma,
+    random_tokens_in_high_dimension,
+    mean_field_version,
+    separation_on_the_circle_is_rare,
+)

@@ -1,0 +1,173 @@
+"""How long clusters stay apart: escape times, kinetic data, the staircase."""
+
+import numpy as np
+
+import pushforward as pf
+from pushforward import theory
+from pushforward.observables import Clusters, cluster_life
+from pushforward.studies.metastability._runs import (
+    ANGLES,
+    climb,
+    crowd,
+    generic,
+    kinetic,
+    log_escape,
+    mass_squares,
+)
+from pushforward.studies.metastability._statement import open_claim, paper, within
+from pushforward.studies.metastability.study import Parameters
+
+TEN = np.log(10.0)
+
+
+def escape_at_beta_40(p: Parameters):
+    """Two orthogonal clusters: T = 2.946022e15."""
+    claim = "two clusters 90 degrees apart, beta = 40: time to 0.999, over 2.946022e15"
+    measured = np.exp(log_escape(40.0)) / 2.946022e15
+    return within(claim, paper("section 1"), "identity", measured, 1.0, 1e-6)
+
+
+def escape_exponent(p: Parameters):
+    """d log(beta T)/d beta tends to 1 - g_0."""
+    slope = (np.log(40) + log_escape(40.0) - np.log(32) - log_escape(32.0)) / 8
+    claim = "slope of log(beta T) between beta = 32 and 40, from g_0 = 0"
+    return within(claim, paper("section 1"), "identity", slope, 1.0, 3e-4)
+
+
+def escape_exponent_at_120_degrees(p: Parameters):
+    """The same from g_0 = -1/2: 3/2."""
+    slope = np.log(40 / 32) + log_escape(40.0, -0.5) - log_escape(32.0, -0.5)
+    claim = "slope of log(beta T) between beta = 32 and 40, from g_0 = -1/2"
+    return within(claim, paper("section 1"), "identity", slope / 8, 1.5, 2e-3)
+
+
+def escape_beyond_all_numbers(p: Parameters):
+    """beta = 4000: T = 10^1733.275, by the flow."""
+    claim = "two clusters 90 degrees apart, beta = 4000: log10 of the time to 0.999"
+    exact = float(theory.two_tokens.log10_merging_time(4000.0))
+    measured = log_escape(4000.0) / TEN
+    return within(claim, paper("section 1"), "identity", measured, exact, 1e-4)
+
+
+def last_kinetic_event(p: Parameters):
+    """kinetic.py under the exact flow: one cluster from t = 328.4."""
+    run = kinetic(False)
+    count = run.observe(lambda mu: Clusters(np.arccos(0.999))(mu).count)
+    measured = float(run.times[np.argmax(count == 1)])
+    claim = "kinetic.py, exact flow: time of the last merger"
+    return within(claim, paper("figure 1"), "experiment", measured, 328.4, 0.1)
+
+
+def last_kinetic_event_of_the_script(p: Parameters):
+    """Its own steps of 0.1 run slow: 364.1."""
+    run = kinetic(True)
+    count = run.observe(lambda mu: Clusters(np.arccos(0.999))(mu).count)
+    measured = float(run.times[np.argmax(count == 1)])
+    claim = "kinetic.py with its steps of 0.1, as layers: time of the last merger"
+    note = "11 % late against the flow it stands for"
+    return within(claim, paper("figure 1"), "experiment", measured, 364.1, 0.15, note)
+
+
+def kinetic_plateau(p: Parameters):
+    """13/25 + (12/25) e^{-beta (1 - cos phi)} between t = 5 and 328."""
+    mu = kinetic(False).at(11.0)
+    x = np.asarray(mu.points)
+    angle = float(np.arccos(x[0] @ x[3]))
+    predicted = theory.staircase.plateau_energy(4.0, [0.0, angle], [2, 3])
+    measured = float(pf.InteractionEnergy(4.0)(mu))
+    claim = "kinetic.py, energy of the plateau at t = 11"
+    return within(claim, paper("figure 1"), "experiment", measured, predicted, 1e-6)
+
+
+def plateaus_of_the_staircase(p: Parameters):
+    """0.20, 0.28, 0.44, 0.52, 1."""
+    life = cluster_life(climb(4000.0).trajectory)
+    seen = [np.sum(np.square(q.masses)) for q in life.plateaus()]
+    off = np.abs(np.array(seen) - [0.20, 0.28, 0.44, 0.52, 1.0]).max()
+    claim = "plateaus sum m_c^2/n^2 at beta = 4000: largest deviation"
+    where = paper("staircase theorem")
+    return within(claim, where, "theorem", off, 0.0, 1e-12)
+
+
+def jumps_of_the_staircase(p: Parameters):
+    """Arc lengths at which clusters meet."""
+    predicted = [m.arclength for m in theory.staircase.mergers(ANGLES)]
+    off = np.abs(climb(4000.0).tree.arc - predicted).max()
+    claim = "arc lengths of the four jumps at beta = 4000: largest deviation"
+    where = paper("staircase theorem")
+    return within(claim, where, "theorem", off, 0.0, 1e-5)
+
+
+def energy_between_jumps(p: Parameters):
+    """Share of the staircase's clock on which the energy is off its plateau."""
+    run = climb(4000.0)
+    ideal, energy = mass_squares(run), run.energy
+    off = np.abs(energy - ideal) > 0.02
+    share = float(np.sum(np.diff(run.arc) * off[1:]) / run.arc[-1])
+    claim = "beta = 4000: share of the clock spent more than 0.02 off a plateau"
+    where = paper("staircase theorem")
+    note = "goes to zero as beta grows"
+    return within(claim, where, "theorem", share, 0.0, 0.25, note)
+
+
+def physical_time_of_the_last_jump(p: Parameters):
+    """log10 T = 132.7 for the flow with 1/n^2."""
+    last = theory.staircase.mergers(ANGLES)[-1]
+    predicted = theory.staircase.log10_merging_time(4000.0, last.distance, 3, 2, 5)
+    measured = climb(4000.0).tree.log_times[-1] / TEN + np.log10(5)
+    claim = "beta = 4000: log10 of the physical time of the last jump"
+    where = paper("section 6")
+    return within(claim, where, "identity", measured, float(predicted), 0.01)
+
+
+def crowd_becomes_one(p: Parameters):
+    """n tokens at beta = 100 followed to one cluster."""
+    run = crowd(p.seed, p.crowd)
+    counts = cluster_life(run.trajectory).counts
+    decades = run.tree.log_times[-1] / TEN
+    claim = f"n = {p.crowd}, beta = 100: clusters left at the end of the run"
+    note = f"{run.trajectory.outcome} log10 of the last merger {decades:.1f}"
+    where = paper("section 1")
+    return within(claim, where, "experiment", counts[-1], 1, 0, note)
+
+
+def staircase_of_generic_tokens(p: Parameters):
+    """SA from generic data: energy against sum m_c^2 on the clock of arc length."""
+    run = generic(p.seed, p.generic, 1000.0)
+    off = np.abs(run.energy - mass_squares(run))
+    steps = np.diff(run.arc)
+    mean = float(np.sum(steps * off[1:]) / run.arc[-1])
+    claim = (
+        f"SA, {p.generic} uniform tokens, beta = 1000: mean distance from a staircase"
+    )
+    where = paper("open problem on the clock")
+    note = f"{len(run.tree.arc)} jumps; existence of such a clock is posed as open"
+    return within(claim, where, "conjecture", mean, 0.0, 0.02, note)
+
+
+def limiting_clock(p: Parameters):
+    """A clock for SA and generic data in the limit."""
+    return open_claim(
+        "a clock exists on which SA from generic data converges to a staircase",
+        paper("open problem on the clock"),
+        "conjecture",
+        "a limit cannot be reached by a run; the claim above measures beta = 1000",
+    )
+
+
+CLAIMS = (
+    escape_at_beta_40,
+    escape_exponent,
+    escape_exponent_at_120_degrees,
+    escape_beyond_all_numbers,
+    last_kinetic_event,
+    last_kinetic_event_of_the_script,
+    kinetic_plateau,
+    plateaus_of_the_staircase,
+    jumps_of_the_staircase,
+    energy_between_jumps,
+    physical_time_of_the_last_jump,
+    crowd_becomes_one,
+    staircase_of_generic_tokens,
+    limiting_clock,
+)

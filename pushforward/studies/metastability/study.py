@@ -1,0 +1,31 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "Dynamic metastability in the self-attention model"
+PAPER = "geshkovski2024metastability"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the paper.
+
+    - `crowd`: tokens of the rainbow at beta = 100, to one cluster.
+    - `draws`: random configurations in which inequalities are tested.
+    - `generic`: tokens of the staircase from generic data.
+    """
+
+    seed: int
+    crowd: int
+    draws: int
+    generic: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(seed=0, crowd=200, draws=200, generic=16)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """Larger crowds."""
+        return cls(seed=0, crowd=1024, draws=5000, generic=32)
