@@ -8,7 +8,7 @@ import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
 from pushforward.studies.clusters._statement import at_most, paper, within
-from pushforward.studies.clusters._systems import TIGHT, Path, cube, followed
+from pushforward.studies.clusters._systems import TIGHT, Path, followed
 from pushforward.studies.clusters.study import Parameters
 
 TIMES = (0.0, *np.geomspace(0.1, 1e4, 26).tolist())

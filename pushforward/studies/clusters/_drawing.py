@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgb
 from scipy.spatial import ConvexHull
 
 from pushforward import plot
-from pushforward.plot._style import HAIR, INK, PAPER, PALETTE, SOFT, mixed
+from pushforward.plot._style import HAIR, INK, PALETTE, PAPER, SOFT, mixed
 
 CAMERA = plot.Camera(azimuth=-55.0, elevation=24.0)
 
@@ -37,26 +37,28 @@ def paths(ax: Axes, points: np.ndarray, colors: np.ndarray, size: float = 16.0) 
 
 
 def hull(ax: Axes, points: np.ndarray, late: bool) -> None:
-    """The convex hull, dashed for the start and full for the limit."""
-    style = {"color": INK, "lw": 0.9} if late else {"color": SOFT, "lw": 0.7}
-    if not late:
-        style["ls"] = (0, (4, 3))
-    found = ConvexHull(points)
-    for i, j in _edges(found):
-        ax.plot(*seen(points[[i, j]]).T, zorder=1.5, **style)
+    """The convex hull, dashed for the start; edges on the far side are pale."""
+    style: dict = {"lw": 0.9} if late else {"lw": 0.7, "ls": (0, (4, 3))}
+    near = INK if late else SOFT
+    for (i, j), front in _edges(ConvexHull(points)).items():
+        ends = seen(points[[i, j]])
+        ax.plot(*ends.T, color=near if front else HAIR, zorder=1 + 0.5 * front, **style)
 
 
-def _edges(found: ConvexHull) -> set[tuple[int, int]]:
-    """Edges of the hull, less the diagonals of flat faces."""
+def _edges(found: ConvexHull) -> dict[tuple[int, int], bool]:
+    """Edges of the hull, and whether a face beside them looks at the camera."""
     if found.points.shape[1] == 2:
-        return {(int(i), int(j)) for i, j in found.simplices}
-    edges = set()
-    for face, others in zip(found.simplices, found.neighbors, strict=True):
-        own = found.equations[found.simplices.tolist().index(face.tolist()), :-1]
-        for k, other in enumerate(others):
-            if own @ found.equations[other, :-1] < 1 - 1e-6:
+        return {(int(i), int(j)): True for i, j in found.simplices}
+    normals = found.equations[:, :-1]
+    looks = normals @ CAMERA.axes[2] > 0
+    edges = {}
+    for f, (face, others) in enumerate(
+        zip(found.simplices, found.neighbors, strict=True)
+    ):
+        for k, g in enumerate(others):
+            if normals[f] @ normals[g] < 1 - 1e-6:  # no diagonals of flat faces
                 i, j = sorted(int(v) for v in np.delete(face, k))
-                edges.add((i, j))
+                edges[i, j] = bool(looks[f] or looks[g])
     return edges
 
 

@@ -32,7 +32,7 @@ def compute_boolean(p: Parameters) -> dict[str, np.ndarray]:
     run = _line.escape(p)
     order = np.argsort(run.points[0, :, 0])
     z = run.points[:, order]
-    chosen = np.searchsorted(run.times, [0.0, 1.5, 2.5, 5.0])
+    chosen = np.searchsorted(run.times, [0.0, 1.5, 2.5, 8.0])
     matrices = [attention(_line.ONE, run.times[k], z[k]) for k in chosen]
     return {
         "times": run.times,
@@ -52,7 +52,7 @@ def draw_boolean(data: dict[str, np.ndarray]) -> Figure:
         color = PALETTE[0] if end < 0 else PALETTE[1]
         axes[0].plot(data["times"], path, color=color, lw=0.7)
     axes[0].set(xlabel="t", ylabel="$e^{-t}x$", title="Tokens of the line")
-    axes[0].set_xlim(0.0, data["times"][-1])
+    axes[0].set_xlim(0.0, 5.0)
     for ax, t, P in zip(axes[1:], data["shown"], data["matrices"], strict=True):
         _matrix(ax, P, f"t = {t:.3g}, rank {attention_rank(P)}")
     axes[1].set_ylabel("token, sorted")
@@ -69,7 +69,7 @@ def compute_leaders(p: Parameters) -> dict[str, np.ndarray]:
     """Tokens of the plane and their attention at four times."""
     V, A = gram(p)
     run = with_leaders(p)
-    chosen = np.searchsorted(run.times, [0.0, 2.5, 5.0, 10.0])
+    chosen = np.searchsorted(run.times, [0.0, 1.0, 3.0, 10.0])
     pairs = [(run.times[k], run.points[k]) for k in chosen]
     return {
         "times": run.times[chosen],
@@ -143,12 +143,15 @@ def draw_collapse(data: dict[str, np.ndarray]) -> Figure:
     ax = figure.subplots()
     for k, values in enumerate(data["values"].T):
         label = "eigenvalues of 2t Cov, space" if k == 0 else None
-        ax.plot(data["times"], values, "o-", ms=3, color=PALETTE[0], lw=0.8, label=label)
+        ax.plot(
+            data["times"], values, "o-", ms=3, color=PALETTE[0], lw=0.8, label=label
+        )
     ax.plot(data["law times"], data["law"], color=PALETTE[1], label="2t u², law")
     pair = data["pair times"], data["pair"]
     ax.plot(*pair, "s", ms=5, color=PALETTE[1], label="2t u², two tokens")
     ax.axhline(1.0, color=SOFT, ls=":", lw=0.8)
     ax.set(xscale="log", yscale="log", xlabel="t", xlim=(0.1, 1.3e4))
+    ax.set(title="V = −I: algebraic collapse")
     ax.legend(loc="lower right")
     return figure
 

@@ -22,7 +22,6 @@ from pushforward.studies.clusters.study import Parameters
 
 S_STYLE: dict = {
     "marker": "D",
-    "s": 30,
     "facecolors": "none",
     "edgecolors": INK,
     "lw": 0.9,
@@ -37,11 +36,12 @@ def _times(p: Parameters, t1: float) -> np.ndarray:
 
 def compute_polytope(p: Parameters) -> dict[str, np.ndarray]:
     """Paths of one start of each case, and the finite set S of its polytope."""
-    data = {}
+    data: dict[str, np.ndarray] = {}
     for name, case in CASES.items():
         start = runs(p, name)[0].points[0]
         run = rescaled(np.eye(case.d), start, _times(p, 10.0), case.A, case.A)
-        data[name], data[f"{name} S"] = run.points, limit_sets(p, name)[0][1]
+        corners, S = limit_sets(p, name)[0]
+        data |= {name: run.points, f"{name} corners": corners, f"{name} S": S}
     return data
 
 
@@ -51,10 +51,11 @@ def draw_polytope(data: dict[str, np.ndarray]) -> Figure:
     figure = new_figure(10.2, 3.7)
     for ax, (name, case) in zip(figure.subplots(1, 3), CASES.items(), strict=True):
         points, S = data[name], data[f"{name} S"]
-        hull(ax, points[0], late=False)
-        hull(ax, points[-1], late=True)
+        if case.d == 2:  # in space it would only clutter
+            hull(ax, points[0], late=False)
+        hull(ax, data[f"{name} corners"], late=True)
         paths(ax, points, group_colors(cloud(points[-1]).labels(0.05)))
-        ax.scatter(*seen(S).T, **S_STYLE)
+        ax.scatter(*seen(S).T, s=30 if case.d == 2 else 9, **S_STYLE)
         frame(ax, points)
         if case.d == 3:
             triad(ax)
@@ -118,17 +119,25 @@ def draw_subspaces(data: dict[str, np.ndarray]) -> Figure:
     case = _hyperplanes.SUBSPACES["line"]
     points = data["codimension"]
     labels = ParallelSubspaces(case.forms, 0.2).labels(cloud(points[-1]))
-    _pair(axes[:2], points, points @ case.forms.T, labels)
-    axes[0].set_title("Codimension 2, in space")
+    flat = points @ case.forms.T
+    free = points @ np.cross(*case.forms)  # the coordinate that does not freeze
+    _pair(axes[:2], _squeezed(flat, free), flat, labels)
+    axes[0].set_title("Codimension 2: two lines")
     axes[1].set(title="… the two growing forms", xlabel="first form")
     axes[1].set_ylabel("second form")
     points = data["product"]
     labels = cloud(points[-1][:, :2]).labels(0.2)
-    _pair(axes[2:], points, points[..., :2], labels)
+    flat = points[..., :2]
+    _pair(axes[2:], _squeezed(flat, points[..., 2]), flat, labels)
     hull(axes[3], points[-1][:, :2], late=True)
-    axes[2].set_title("V = diag(1, 1, −½), in space")
+    axes[2].set_title("V = diag(1, 1, −½): polygon × line")
     axes[3].set(title="… seen along the line", xlabel="x", ylabel="y")
     return figure
+
+
+def _squeezed(flat: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Space with the unbounded coordinate as its arcsinh, pointing up."""
+    return np.concatenate([flat, 1.5 * np.arcsinh(free)[..., None]], axis=-1)
 
 
 def _pair(axes, points: np.ndarray, flat: np.ndarray, labels: np.ndarray) -> None:

@@ -67,7 +67,7 @@ def cells_kept(p: Parameters) -> Claim:
 
 
 def voronoi(p: Parameters) -> Claim:
-    """Cells of vertices at one level of <B v, v> are the Voronoi cells of the B-norm."""
+    """Cells of vertices at one level of <B v, v> are Voronoi cells of the B-norm."""
     A = np.array([[1.0, 0.5], [0.0, 0.8]])
     key = pf.key_for(p.seed, "voronoi")
     x = np.asarray(jax.random.normal(key, (2000, 2)))

@@ -134,7 +134,7 @@ def product(p: Parameters) -> Claim:
 
 @functools.lru_cache
 def gram(p: Parameters) -> tuple[np.ndarray, np.ndarray]:
-    """V and A = Q = K as in the program on leaders: Gram matrices of uniform entries."""
+    """V and A = Q = K of the program on leaders: Gram matrices of uniform entries."""
     key = pf.key_for(p.seed, "gram")
     M = np.asarray(jax.random.uniform(key, (2, 2, 2), minval=-1.0, maxval=1.0))
     return M[0] @ M[0].T, M[1] @ M[1].T
@@ -144,7 +144,7 @@ def gram(p: Parameters) -> tuple[np.ndarray, np.ndarray]:
 def with_leaders(p: Parameters) -> Path:
     """Twenty tokens of the plane to t = 10, random Gram matrices."""
     V, A = gram(p)
-    start = cube(p, "leaders", 2, 20, side=1.0)[0]
+    start = cube(p, "leaders", 2, 20)[0]
     return rescaled(V, start, np.linspace(0.0, 10.0, p.frames), A, A)
 
 

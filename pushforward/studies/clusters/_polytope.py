@@ -129,9 +129,7 @@ def vertices_belong(p: Parameters) -> Claim:
     """T3.1: the vertices of the limit polytope belong to S."""
     worst = max(distance_to_set(cloud(v), S) for v, S in _sets(p))
     note = "distance of the farthest vertex; S from its definition, no simulation"
-    return at_most(
-        str(vertices_belong.__doc__), THEOREM, "theorem", worst, 1e-9, note
-    )
+    return at_most(str(vertices_belong.__doc__), THEOREM, "theorem", worst, 1e-9, note)
 
 
 def inside_boundary(p: Parameters) -> Claim:
@@ -144,9 +142,7 @@ def inside_boundary(p: Parameters) -> Claim:
         depth = -(S @ faces[:, :-1].T + faces[:, -1]).max(axis=1)
         worst = max(worst, depth[np.linalg.norm(S, axis=1) > 1e-9].max())
     note = "depth of the deepest other point inside"
-    return at_most(
-        str(inside_boundary.__doc__), THEOREM, "theorem", worst, 1e-9, note
-    )
+    return at_most(str(inside_boundary.__doc__), THEOREM, "theorem", worst, 1e-9, note)
 
 
 def rescaling(p: Parameters) -> Claim:
