@@ -20,7 +20,7 @@ from pushforward.studies.clusters.study import PAPER, Parameters
 @pytest.fixture(scope="module")
 def tiny():
     return dataclasses.replace(
-        Parameters.quick(), replicas=3, tokens=20, frames=9, grid=20, width=80
+        Parameters.quick(), replicas=2, frames=9, grid=20, width=3
     )
 
 

@@ -32,8 +32,10 @@ def paths(ax: Axes, points: np.ndarray, colors: np.ndarray, size: float = 16.0) 
     ax.add_collection(
         LineCollection(lines, colors=pale.tolist(), linewidths=0.8, zorder=2)
     )
-    ax.scatter(*flat[0].T, s=0.5 * size, c=PAPER, edgecolors=colors, lw=0.7, zorder=3)
-    ax.scatter(*flat[-1].T, s=size, c=colors, edgecolors=PAPER, lw=0.4, zorder=4)
+    hollow: dict = {"c": PAPER, "edgecolors": colors, "lw": 0.7, "zorder": 3}
+    full: dict = {"c": colors, "edgecolors": PAPER, "lw": 0.4, "zorder": 4}
+    ax.scatter(flat[0, :, 0], flat[0, :, 1], s=0.5 * size, **hollow)
+    ax.scatter(flat[-1, :, 0], flat[-1, :, 1], s=size, **full)
 
 
 def hull(ax: Axes, points: np.ndarray, late: bool) -> None:
@@ -81,7 +83,15 @@ def triad(ax: Axes) -> None:
     inset = ax.inset_axes((0.0, 0.0, 0.16, 0.16))
     for end, name in zip(ends, "xyz", strict=True):
         inset.plot([0, end[0]], [0, end[1]], color=SOFT, lw=0.8)
-        inset.text(*(1.35 * end), name, color=SOFT, size=6.5, ha="center", va="center")
+        inset.text(
+            1.35 * end[0],
+            1.35 * end[1],
+            name,
+            color=SOFT,
+            size=6.5,
+            ha="center",
+            va="center",
+        )
     inset.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
     inset.set_axis_off()
 

@@ -22,7 +22,12 @@ from pushforward.studies.clusters import _line, _rank
 from pushforward.studies.clusters._collapse import covariance, repelled, repelled_pair
 from pushforward.studies.clusters._drawing import frame, paths
 from pushforward.studies.clusters._hardmax import PENTAGON, relaxed
-from pushforward.studies.clusters._hyperplanes import LINK, gram, with_leaders
+from pushforward.studies.clusters._hyperplanes import (
+    LINK,
+    gram,
+    roundest,
+    with_leaders,
+)
 from pushforward.studies.clusters._systems import attention
 from pushforward.studies.clusters.study import Parameters
 
@@ -67,8 +72,8 @@ def _matrix(ax: Axes, P: np.ndarray, title: str) -> None:
 
 def compute_leaders(p: Parameters) -> dict[str, np.ndarray]:
     """Tokens of the plane and their attention at four times."""
-    V, A = gram(p)
-    run = with_leaders(p)
+    draw = roundest(p)
+    (V, A), run = gram(p, draw), with_leaders(p, draw)
     chosen = np.searchsorted(run.times, [0.0, 1.0, 3.0, 10.0])
     pairs = [(run.times[k], run.points[k]) for k in chosen]
     return {
@@ -94,10 +99,10 @@ def draw_leaders(data: dict[str, np.ndarray]) -> Figure:
             list(z[pairs]), colors=colors.tolist(), linewidths=0.9, zorder=1
         )
         ax.add_collection(lines)
-        ax.scatter(*z.T, s=18, c=INK, lw=0.4, edgecolors=PAPER, zorder=3)
+        ax.scatter(z[:, 0], z[:, 1], s=18, c=INK, lw=0.4, edgecolors=PAPER, zorder=3)
         heads = leaders(P)
         ring: dict = {"s": 80, "facecolors": "none", "edgecolors": PALETTE[1]}
-        ax.scatter(*z[heads].T, lw=1.4, zorder=4, **ring)
+        ax.scatter(z[heads, 0], z[heads, 1], lw=1.4, zorder=4, **ring)
         count = int((P.max(axis=0) > LINK).sum())
         ax.set_title(f"t = {t:.3g}: {count} attended to")
         frame(ax, data["points"])
@@ -106,17 +111,18 @@ def draw_leaders(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_rank(p: Parameters) -> dict[str, np.ndarray]:
     """Attention matrices of 40 tokens in high dimension."""
-    return {"matrices": _rank.fading(p).matrices, "width": np.array([p.width])}
+    run = _rank.fading(p)
+    return {"times": run.times, "matrices": run.matrices}
 
 
 @styled
 def draw_rank(data: dict[str, np.ndarray]) -> Figure:
     """Columns fade until a few are left."""
-    shown = [0, 3, 4, 5, 7]
+    shown = [0, 3, 4, 5, 7]  # the last but one is where double precision ends
     figure = new_figure(10.8, 2.6)
     for ax, k in zip(figure.subplots(1, len(shown)), shown, strict=True):
         P = data["matrices"][k]
-        _matrix(ax, P, f"t = {_rank.TIMES[k]:g}, rank {attention_rank(P)}")
+        _matrix(ax, P, f"t = {data['times'][k]:.2g}, rank {attention_rank(P)}")
     return figure
 
 
@@ -192,7 +198,7 @@ def draw_cells(data: dict[str, np.ndarray]) -> Figure:
         order = np.argsort(np.arctan2(v[:, 1], v[:, 0]))
         ring = v[np.r_[order, order[:1]]]
         ax.plot(*ring.T, color=INK, lw=0.8, zorder=1.5)
-        ax.scatter(*v.T, s=40, c=INK, zorder=5)
+        ax.scatter(v[:, 0], v[:, 1], s=40, c=INK, zorder=5)
         ax.set_axis_off()
     cells = theory.polytope.hardmax_cells(data["points"][0], PENTAGON)
     paths(axes[0], data["points"], np.array([to_rgb(PALETTE[k]) for k in cells]))

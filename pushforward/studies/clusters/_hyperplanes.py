@@ -32,6 +32,7 @@ from pushforward.studies.clusters.study import Parameters
 SAME = 0.05  # values of a form closer than this belong to one hyperplane
 NEAR = 5e-3  # distance below which tokens of [-5, 5]^d are on a hyperplane
 PRODUCT = np.diag([1.0, 1.0, -0.5])
+DRAWS = 8  # of random matrices for the leaders
 LINK = 1e-4  # attention above this is drawn as a link in the published program
 
 
@@ -133,29 +134,36 @@ def product(p: Parameters) -> Claim:
 
 
 @functools.lru_cache
-def gram(p: Parameters) -> tuple[np.ndarray, np.ndarray]:
+def gram(p: Parameters, draw: int) -> tuple[np.ndarray, np.ndarray]:
     """V and A = Q = K of the program on leaders: Gram matrices of uniform entries."""
-    key = pf.key_for(p.seed, "gram")
+    key = pf.key_for(p.seed, f"gram {draw}")
     M = np.asarray(jax.random.uniform(key, (2, 2, 2), minval=-1.0, maxval=1.0))
     return M[0] @ M[0].T, M[1] @ M[1].T
 
 
+def roundest(p: Parameters) -> int:
+    """The draw in which V is farthest from singular: the one to look at."""
+    return int(np.argmin([np.linalg.cond(gram(p, k)[0]) for k in range(DRAWS)]))
+
+
 @functools.lru_cache
-def with_leaders(p: Parameters) -> Path:
+def with_leaders(p: Parameters, draw: int) -> Path:
     """Twenty tokens of the plane to t = 10, random Gram matrices."""
-    V, A = gram(p)
+    V, A = gram(p, draw)
     start = cube(p, "leaders", 2, 20)[0]
     return rescaled(V, start, np.linspace(0.0, 10.0, p.frames), A, A)
 
 
 def few_leaders(p: Parameters) -> Claim:
-    """Leaders in the plane: at t = 10 all attention goes to a few of 20 tokens."""
-    V, A = gram(p)
-    P = attention(V, 10.0, with_leaders(p).end, A, A)
-    count = int((P.max(axis=0) > LINK).sum())
-    note = f"tokens that any other gives more than {LINK:g}; random Gram V, Q = K"
+    """Leaders in the plane: at t = 10 all attention goes to at most 3 of 20 tokens."""
+    counts = []
+    for k in range(DRAWS):
+        V, A = gram(p, k)
+        P = attention(V, 10.0, with_leaders(p, k).end, A, A)
+        counts.append(int((P.max(axis=0) > LINK).sum()))
+    note = f"tokens given more than {LINK:g} by any; {DRAWS} Gram V, Q = K: {counts}"
     claim, where = str(few_leaders.__doc__), paper("figure on leaders")
-    return at_most(claim, where, "experiment", count, 3, note)
+    return at_most(claim, where, "experiment", max(counts), 3, note)
 
 
 def spectrum(p: Parameters) -> Claim:

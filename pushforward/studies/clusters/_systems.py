@@ -116,7 +116,7 @@ def followed(vector, start, times, rate=1.0, solver=USUAL) -> Path:
     run = pf.flow(
         vector, lifted(start), rate * times[-1], save=rate * times, solver=solver
     )
-    if run.outcome.kind in ("budget", "diverged"):
+    if run.outcome is not None and run.outcome.kind in ("budget", "diverged"):
         raise NumericalError(str(run.outcome), partial=run)
     first = 0 if times[0] == 0 else 1  # a flow also keeps its start
     return Path(times, np.asarray(run.points)[first:, :n, :d])
