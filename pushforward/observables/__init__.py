@@ -23,3 +23,7 @@ from pushforward.observables._life import ClusterLife as ClusterLife
 from pushforward.observables._life import Life as Life
 from pushforward.observables._life import Plateau as Plateau
 from pushforward.observables._life import cluster_life as cluster_life
+from pushforward.observables._limits import ParallelSubspaces as ParallelSubspaces
+from pushforward.observables._limits import distance_to_set as distance_to_set
+from pushforward.observables._limits import hull_volume as hull_volume
+from pushforward.observables._limits import limit_set_gap as limit_set_gap

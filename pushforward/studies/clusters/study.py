@@ -1,0 +1,35 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "The emergence of clusters in self-attention dynamics"
+PAPER = "geshkovski2023clusters"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes of the ensembles; everything else is fixed by the paper.
+
+    - `replicas`: independent starts per statement.
+    - `tokens`: tokens of a figure, and of a start of a claim.
+    - `frames`: saved times of a trajectory that is drawn.
+    - `grid`: cells are painted on a grid of `grid` x `grid` points.
+    - `width`: dimension of the low-rank figure.
+    """
+
+    seed: int
+    replicas: int
+    tokens: int
+    frames: int
+    grid: int
+    width: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(seed=0, replicas=12, tokens=40, frames=81, grid=400, width=80)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """More starts, finer pictures; tokens and dimensions are those of the paper."""
+        return cls(seed=0, replicas=200, tokens=40, frames=241, grid=1000, width=80)
