@@ -95,13 +95,15 @@ def sparse_scalar(t1: float, lam: float, bound: float) -> dict[str, float]:
 
     if t1 <= active(math.e) or surplus(1.0) <= 0:
         raise InputError(
-            f"`t1` = {t1:g} is too short (or `lam` = {lam:g} too large) for the path to "
-            f"pass x = 1; take t1 > {active(math.e):g} and a smaller lam."
+            f"`t1` = {t1:g} is too short (or `lam` = {lam:g} too large) for the path "
+            f"to pass x = 1; take t1 > {active(math.e):g} and a smaller lam."
         )
     x = brentq(surplus, 1.0, math.e, xtol=1e-15)
     switch, stop = 0.5 / M, active(x)
     rising, _ = quad(lambda t: (0.5 + M * t - math.e) ** 2, 0, switch)
-    growing, _ = quad(lambda t: (math.exp(M * (t - switch)) - math.e) ** 2, switch, stop)
+    growing, _ = quad(
+        lambda t: (math.exp(M * (t - switch)) - math.e) ** 2, switch, stop
+    )
     cost = rising + growing + (t1 - stop) * (x - math.e) ** 2 + lam * M * stop
     return {"switch_time": switch, "active_time": stop, "end": x, "cost": cost}
 

@@ -83,7 +83,9 @@ def scalar_sweep():
 def test_c3_2_squared_loss_decays_like_one_over_depth_squared(scalar_sweep):
     last = scalar_sweep[-1]
     scaled = 1024.0**2 * last.risk()[-1]
-    assert scaled == pytest.approx(depth.squared_risk_constant(0.5, np.e, 1.0), rel=2e-4)
+    assert scaled == pytest.approx(
+        depth.squared_risk_constant(0.5, np.e, 1.0), rel=2e-4
+    )
     assert scaled == pytest.approx(0.184548, abs=1e-6)
 
 
@@ -142,7 +144,13 @@ def test_c3_7_scalar_tracking_rate_and_cost():
     gaps = []
     for layers in (400, 800):
         problem = target_problem(
-            Out(1, RELU), [[0.5]], [[2.0]], lam=1.0, horizon=8.0, layers=layers, final=0.0
+            Out(1, RELU),
+            [[0.5]],
+            [[2.0]],
+            lam=1.0,
+            horizon=8.0,
+            layers=layers,
+            final=0.0,
         )
         found = optimize(problem, solver=ILQR(), key=KEY)
         gaps.append(found.objective - exact)
@@ -166,9 +174,7 @@ def test_c3_8_hamiltonian_law():
 
 
 @pytest.mark.parametrize("scheme", [Euler(), Midpoint(), RungeKutta()])
-@pytest.mark.parametrize(
-    "family", [Out(2), In(2, RELU)], ids=["out-tanh", "in-relu"]
-)
+@pytest.mark.parametrize("family", [Out(2), In(2, RELU)], ids=["out-tanh", "in-relu"])
 def test_c3_9_only_the_ratio_of_penalty_and_depth_matters(scheme, family):
     u = jax.random.normal(KEY, (7, family.size))
     T, lam = 3.7, 0.3
@@ -248,7 +254,10 @@ def test_cross_entropy_with_trained_readout_and_chunks():
     points, _ = circles(0, 30)
     classes = (points[:, 0] > 0).astype(int)
     options = dict(
-        loss=CrossEntropy(), penalty=L2(1e-2), horizon=1.0, layers=4,
+        loss=CrossEntropy(),
+        penalty=L2(1e-2),
+        horizon=1.0,
+        layers=4,
         readout=Readout(np.zeros((2, 2)), trained=True),
     )
     whole = TrainingProblem(Out(2), points, classes, **options)
@@ -264,8 +273,13 @@ def test_cross_entropy_with_trained_readout_and_chunks():
 def test_minibatches_reduce_the_objective():
     points, labels = circles(0)
     problem = TrainingProblem(
-        Bottleneck(2, 8), points, labels, readout=Readout([[1.0, 0.0]]),
-        loss=SquaredHinge(), horizon=2.0, layers=4,
+        Bottleneck(2, 8),
+        points,
+        labels,
+        readout=Readout([[1.0, 0.0]]),
+        loss=SquaredHinge(),
+        horizon=2.0,
+        layers=4,
     )
     found = optimize(problem, solver=Adam(steps=200, batch=16), key=KEY)
     assert float(problem.objective(found.parameters)) < 0.7
@@ -276,8 +290,12 @@ def test_smooth_penalty_of_the_inner_form_smooths_controls():
     jumps = []
     for penalty in (L2(0.05), H1(0.05)):
         found = train(
-            In(2), (START, [1.0, 0.5, 2.0]), penalty=penalty, solver=LBFGS(),
-            key=KEY, **options,
+            In(2),
+            (START, [1.0, 0.5, 2.0]),
+            penalty=penalty,
+            solver=LBFGS(),
+            key=KEY,
+            **options,
         )
         jumps.append(np.sum(np.diff(found.controls, axis=0) ** 2))
     assert jumps[1] < 0.5 * jumps[0]

@@ -154,5 +154,3 @@ class Bottleneck(AbstractFamily):
         cuts = np.cumsum([d * h, h * d, h])
         w1, w2, b2, b1 = jnp.split(u, cuts)
         return w1.reshape(d, h), w2.reshape(h, d), b2, b1
-
-

@@ -178,12 +178,17 @@ class LevenbergMarquardt(eqx.Module):
             import optimistix
         except ImportError as error:
             raise InputError(
-                'LevenbergMarquardt needs optimistix: pip install "pushforward[control]".'
+                "LevenbergMarquardt needs optimistix: "
+                'pip install "pushforward[control]".'
             ) from error
         begin = time.perf_counter()
         solver = optimistix.LevenbergMarquardt(rtol=self.tolerance, atol=1e-14)
         run = optimistix.least_squares(
-            _residuals, solver, start.controls, problem, max_steps=self.steps,
+            _residuals,
+            solver,
+            start.controls,
+            problem,
+            max_steps=self.steps,
             throw=False,
         )
         values = [float(_objective(problem, c)) for c in (start.controls, run.value)]

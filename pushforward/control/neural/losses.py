@@ -69,6 +69,7 @@ class Squared(AbstractSquaredLoss):
     """|y - label|^2."""
 
     def __call__(self, output, label):
+        """|y - label|^2."""
         return jnp.sum(self.residual(output, label) ** 2)
 
     def residual(self, output, label):
@@ -84,6 +85,7 @@ class Distance(AbstractLoss):
     """|y - label|, not smooth at zero: an exact penalty, zero risk at finite depth."""
 
     def __call__(self, output, label):
+        """|y - label|, with derivative zero at zero."""
         square = jnp.sum((output - label) ** 2)
         positive = square > 0
         return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)
@@ -97,6 +99,7 @@ class Hinge(AbstractLoss):
     """max(0, 1 - label y), labels -1 and +1."""
 
     def __call__(self, output, label):
+        """max(0, 1 - label y)."""
         return jax.nn.relu(1.0 - label * output[0])
 
     def labels(self, labels, n, m):
@@ -108,6 +111,7 @@ class SquaredHinge(AbstractSquaredLoss):
     """max(0, 1 - label y)^2, labels -1 and +1: zero on a set with interior."""
 
     def __call__(self, output, label):
+        """max(0, 1 - label y)^2."""
         return jnp.sum(self.residual(output, label) ** 2)
 
     def residual(self, output, label):
@@ -123,6 +127,7 @@ class Logistic(AbstractLoss):
     """ln(1 + e^{-label y}), labels -1 and +1: never zero, so decay is slower."""
 
     def __call__(self, output, label):
+        """ln(1 + e^{-label y})."""
         return jax.nn.softplus(-label * output[0])
 
     def labels(self, labels, n, m):
@@ -134,6 +139,7 @@ class CrossEntropy(AbstractLoss):
     """-ln softmax(y)[label], labels 0, 1, ..., m - 1."""
 
     def __call__(self, output, label):
+        """-ln softmax(y)[label]."""
         return -jax.nn.log_softmax(output)[label]
 
     def labels(self, labels, n, m):

@@ -34,6 +34,7 @@ class L2(AbstractPenalty):
         positive("lam", self.lam, _WHY)
 
     def __call__(self, controls, dt):
+        """lam dt sum |u_k|^2."""
         return self.lam * dt * jnp.sum(controls**2)
 
 
@@ -46,6 +47,7 @@ class H1(AbstractPenalty):
         positive("lam", self.lam, _WHY)
 
     def __call__(self, controls, dt):
+        """L2, plus lam sum |u_{k+1} - u_k|^2/dt."""
         slope = jnp.sum(jnp.diff(controls, axis=0) ** 2) / dt
         return self.lam * (dt * jnp.sum(controls**2) + slope)
 
@@ -72,4 +74,5 @@ class L1(AbstractPenalty):
         positive("bound", self.bound, "It is the largest l1 norm of one layer.")
 
     def __call__(self, controls, dt):
+        """lam dt sum ||u_k||_1; the bound is a constraint."""
         return self.lam * dt * jnp.sum(jnp.abs(controls))

@@ -32,6 +32,7 @@ class Readout(eqx.Module):
         return self.P.shape[0]
 
     def __call__(self, x: Float[Array, "d"]) -> Float[Array, "m"]:
+        """Output of one state."""
         y = self.P @ x + self.c
         return y if self.clip is None else jnp.clip(y, -self.clip, self.clip)
 

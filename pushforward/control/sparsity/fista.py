@@ -43,9 +43,7 @@ class Fista(eqx.Module):
         penalty = problem.penalty
         controls = rows_prox(controls, jnp.asarray(0.0), penalty.bound)  # type: ignore
         value = _total(problem, controls)
-        state = _State(
-            controls, controls, jnp.asarray(1.0), jnp.asarray(1.0), value
-        )
+        state = _State(controls, controls, jnp.asarray(1.0), jnp.asarray(1.0), value)
         history = [float(value)]
         for _ in range(max(1, self.steps // self.block)):
             state = _run(problem, state, self.block)

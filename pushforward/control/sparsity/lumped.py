@@ -62,9 +62,7 @@ class Lumped(eqx.Module):
         count("steps", self.steps)
         count("block", self.block)
 
-    def minimize(
-        self, problem: TrainingProblem, g: Array
-    ) -> tuple[Array, np.ndarray]:
+    def minimize(self, problem: TrainingProblem, g: Array) -> tuple[Array, np.ndarray]:
         """Pieces, and the objective after every block of iterations."""
         require_lumpable(problem)
         one = jnp.asarray(1.0)
@@ -81,6 +79,9 @@ class Lumped(eqx.Module):
 
 @eqx.filter_jit
 def _run(problem: TrainingProblem, state: _State, block: int) -> _State:
+    # a path longer than M T does not fit in the horizon, and J would be meaningless
+    longest = problem.penalty.bound * problem.horizon  # type: ignore
+
     def smooth(g: Array, norms: Array) -> Array:
         costs, end = piece_costs(problem, g)
         return costs @ norms + problem.horizon * end
@@ -94,7 +95,7 @@ def _run(problem: TrainingProblem, state: _State, block: int) -> _State:
         shrink = state.step * jnp.maximum(costs, 0.0)
         new = jax.vmap(soft_threshold)(y - state.step * slope, shrink)
         value = lumped_objective(problem, new)
-        better = value <= state.value
+        better = (value <= state.value) & (jnp.sum(jnp.abs(new)) <= longest)
         plain = state.momentum == 1.0
         return _State(
             now=jnp.where(better, new, state.now),

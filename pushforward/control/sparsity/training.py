@@ -61,7 +61,9 @@ class SparseTrained:
         """
         problem = self.trained.problem
         if not isinstance(problem.family, Out):
-            raise InputError("the stopping identity is evaluated for the form Out only.")
+            raise InputError(
+                "the stopping identity is evaluated for the form Out only."
+            )
         end = jnp.asarray(self.trained.trajectory(problem.inputs)[-1])
         rest = float(problem.horizon) - self.active_time
         return rest * float(np.max(np.abs(_pull(problem, end))))
@@ -126,15 +128,53 @@ def train_sparse(
     inputs, labels = data
     options = dict(readout=readout, loss=loss, final=0.0, tracking=1.0, scheme=scheme)
     smooth = TrainingProblem(
-        family, inputs, labels, penalty=L2(warm_lam), horizon=warm_horizon,
-        layers=pieces, **options,  # type: ignore[arg-type]
+        family,
+        inputs,
+        labels,
+        penalty=L2(warm_lam),
+        horizon=warm_horizon,
+        layers=pieces,
+        **options,  # type: ignore[arg-type]
     )
     warm = optimize(smooth, solver=solver, starts=starts, key=key)
     problem = TrainingProblem(
-        family, inputs, labels, penalty=penalty, horizon=horizon, layers=layers,
+        family,
+        inputs,
+        labels,
+        penalty=penalty,
+        horizon=horizon,
+        layers=layers,
         **options,  # type: ignore[arg-type]
     )
     return finish_sparse(problem, warm, lumped=lumped, fista=fista)
+
+
+def minimize_active(
+    problem: TrainingProblem, grid: np.ndarray, fista: Fista
+) -> tuple[Array, np.ndarray]:
+    """FISTA on the layers that may act, the resting tail summed up exactly.
+
+    While the tail is zero the state rests there and E is constant, so the tail is
+    a final cost (T - t_cut) E(t_cut). The condition that keeps a tail row at zero
+    weakens with t; it is checked, and the cut moves out where it fails.
+    """
+    layers, dt = problem.layers, float(problem.dt)
+    active = int(np.max(np.flatnonzero(np.abs(grid).sum(axis=1)), initial=0)) + 1
+    cut = min(layers, 2 * active + 8)
+    history: list[np.ndarray] = []
+    while True:
+        tail = (layers - cut) * dt * problem.tracking
+        short = problem.with_horizon(dt * cut, cut)
+        short = eqx.tree_at(lambda p: p.final, short, problem.final + tail)
+        rows, values = fista.minimize(short, jnp.asarray(grid[:cut]))
+        history.append(values)
+        used = bool(jnp.any(rows[-1] != 0))
+        if cut == layers or not used:
+            break
+        grid = np.concatenate([np.asarray(rows), np.zeros_like(grid[cut:])])
+        cut = min(layers, 2 * cut)
+    rest = jnp.zeros((layers - cut, rows.shape[1]))
+    return jnp.concatenate([rows, rest]), np.concatenate(history)
 
 
 def finish_sparse(
@@ -161,7 +201,7 @@ def finish_sparse(
     g, first = lumped.minimize(problem, g)
     bound, horizon = float(problem.penalty.bound), float(problem.horizon)
     grid = spread(np.asarray(g), bound, horizon, problem.layers)
-    controls, second = fista.minimize(problem, jnp.asarray(grid))
+    controls, second = minimize_active(problem, grid, fista)
     history = np.concatenate([first, second])
     trained = Trained(problem, Parameters(controls, None), history, second[-1:], 0.0)
     return SparseTrained(trained, np.asarray(g))
