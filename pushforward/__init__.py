@@ -1,1 +1,111 @@
+"""Transformers as flow maps on probability measures.
 
+Five nouns and one verb: a space, a measure on it, a field that moves measures, a
+functional of measures, a trajectory, and `flow(field, mu, t1)`.
+
+>>> import jax, pushforward as pf
+>>> mu = pf.Particles.uniform(pf.Sphere(3), 64, key=jax.random.key(0))
+>>> trajectory = pf.flow(pf.Attention(beta=9.0), mu, 20.0)
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+__version__ = "0.1.0"
+
+jax.config.update("jax_enable_x64", True)  # float64 unless asked otherwise, by name
+
+if TYPE_CHECKING:
+    from pushforward._references import cite as cite
+    from pushforward._seeds import key_for as key_for
+    from pushforward.fields import Attention as Attention
+    from pushforward.fields import CausalAttention as CausalAttention
+    from pushforward.fields import DepthScaledNorm as DepthScaledNorm
+    from pushforward.fields import GradientFlow as GradientFlow
+    from pushforward.fields import HardAttention as HardAttention
+    from pushforward.fields import HardRelaxation as HardRelaxation
+    from pushforward.fields import Heads as Heads
+    from pushforward.fields import MixNorm as MixNorm
+    from pushforward.fields import Multiple as Multiple
+    from pushforward.fields import Perceptron as Perceptron
+    from pushforward.fields import PeriNorm as PeriNorm
+    from pushforward.fields import PreNorm as PreNorm
+    from pushforward.fields import Sum as Sum
+    from pushforward.fields import Switched as Switched
+    from pushforward.fields import UnitNorm as UnitNorm
+    from pushforward.fields import UnnormalizedAttention as UnnormalizedAttention
+    from pushforward.flows import Adaptive as Adaptive
+    from pushforward.flows import Brownian as Brownian
+    from pushforward.flows import Heun as Heun
+    from pushforward.flows import Layers as Layers
+    from pushforward.flows import LieTrotter as LieTrotter
+    from pushforward.flows import LogTimes as LogTimes
+    from pushforward.flows import OnlyObservables as OnlyObservables
+    from pushforward.flows import Outcome as Outcome
+    from pushforward.flows import Trajectory as Trajectory
+    from pushforward.flows import flow as flow
+    from pushforward.functionals import FisherRao as FisherRao
+    from pushforward.functionals import FunctionalMultiple as FunctionalMultiple
+    from pushforward.functionals import FunctionalSum as FunctionalSum
+    from pushforward.functionals import InteractionEnergy as InteractionEnergy
+    from pushforward.functionals import SoftmaxWeighted as SoftmaxWeighted
+    from pushforward.functionals import Wasserstein as Wasserstein
+    from pushforward.functionals import WassersteinFisherRao as WassersteinFisherRao
+    from pushforward.io import load as load
+    from pushforward.measures import Particles as Particles
+    from pushforward.spaces import Circle as Circle
+    from pushforward.spaces import Euclidean as Euclidean
+    from pushforward.spaces import Product as Product
+    from pushforward.spaces import Sphere as Sphere
+    from pushforward.sums import Exact as Exact
+
+_FOLDERS = (
+    "spaces measures sums functionals fields flows observables theory transport "
+    "control statistics probe plot io studies errors"
+).split()
+
+# Where each public name lives; folders load when a name of theirs is first touched.
+_HOMES = {
+    "spaces": "Circle Euclidean Product Sphere",
+    "measures": "Particles",
+    "sums": "Exact",
+    "functionals": (
+        "FisherRao FunctionalMultiple FunctionalSum InteractionEnergy "
+        "SoftmaxWeighted Wasserstein WassersteinFisherRao"
+    ),
+    "fields": (
+        "Attention CausalAttention DepthScaledNorm GradientFlow HardAttention "
+        "HardRelaxation Heads MixNorm Multiple PeriNorm Perceptron PreNorm Sum "
+        "Switched UnitNorm UnnormalizedAttention"
+    ),
+    "flows": (
+        "Adaptive Brownian Heun Layers LieTrotter LogTimes OnlyObservables Outcome "
+        "Trajectory flow"
+    ),
+    "io": "load",
+    "_references": "cite",
+    "_seeds": "key_for",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def public_names() -> frozenset[str]:
+    """The names a specification may use."""
+    return frozenset(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"pushforward.{_HOME[name]}"), name)
+    elif name in _FOLDERS:
+        value = importlib.import_module(f"pushforward.{name}")
+    else:
+        raise AttributeError(f"module 'pushforward' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOME, *_FOLDERS, "__version__"])

@@ -1,1 +1,3 @@
+"""The command line."""
 
+from pushforward.cli._main import main as main

@@ -1,1 +1,15 @@
+"""The verb `flow`, its solvers, noise and trajectories."""
 
+from pushforward.flows._adaptive import Adaptive as Adaptive
+from pushforward.flows._advance import Carry as Carry
+from pushforward.flows._fixed import Heun as Heun
+from pushforward.flows._fixed import Layers as Layers
+from pushforward.flows._fixed import LieTrotter as LieTrotter
+from pushforward.flows._flow import flow as flow
+from pushforward.flows._noise import AbstractNoise as AbstractNoise
+from pushforward.flows._noise import Brownian as Brownian
+from pushforward.flows._outcome import Outcome as Outcome
+from pushforward.flows._solver import AbstractSolver as AbstractSolver
+from pushforward.flows._times import LogTimes as LogTimes
+from pushforward.flows._times import OnlyObservables as OnlyObservables
+from pushforward.flows._trajectory import Trajectory as Trajectory

@@ -1,0 +1,99 @@
+"""Questions every public boundary asks of its arguments, and what it answers."""
+
+import jax
+import jax.core
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from pushforward.errors import InputError
+
+
+def is_traced(*trees: object) -> bool:
+    """Whether any leaf is inside a JAX transformation, where values are unknown."""
+    leaves = jax.tree_util.tree_leaves(trees)
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
+
+
+def as_float_array(name: str, value: object) -> Array:
+    """An array of floats: float32 stays float32, everything else becomes float64."""
+    try:
+        if not isinstance(value, jax.Array | np.ndarray):
+            value = np.asarray(value, dtype=float)  # strong type: one compilation
+        array = jnp.asarray(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"`{name}` must be numbers, got {_shown(value)}. "
+            "Pass a float, a list of lists or an array."
+        ) from error
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        raise InputError(f"`{name}` must be real, got complex numbers. Pass `.real`.")
+    if array.dtype not in (jnp.float32, jnp.float64):
+        array = array.astype(float)
+    return array
+
+
+def check_finite(name: str, array: Array) -> None:
+    """Refuse NaN and infinity, saying how many rows have them and which is first."""
+    if is_traced(array):
+        return
+    values = np.asarray(array)
+    if np.isfinite(values).all():
+        return
+    if values.ndim == 0:
+        raise InputError(f"`{name}` must be finite, got {values}.")
+    bad = ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
+    first = int(np.argmax(bad))
+    raise InputError(
+        f"`{name}` has NaN or infinity in {int(bad.sum())} of {len(values)} rows; "
+        f"the first is row {first}: {values[first]}. Remove or repair those rows."
+    )
+
+
+def scalar(name: str, value: object) -> Array:
+    """A finite number as a zero-dimensional array, so that changing it never recompiles."""
+    array = as_float_array(name, value)
+    if array.ndim != 0:
+        raise InputError(f"`{name}` must be one number, got shape {array.shape}.")
+    check_finite(name, array)
+    return array
+
+
+def positive(name: str, value: object, why: str = "") -> Array:
+    """A number above zero."""
+    array = scalar(name, value)
+    if not is_traced(array) and not float(array) > 0:
+        hint = f" {why}" if why else ""
+        raise InputError(f"`{name}` must be positive, got {float(array):g}.{hint}")
+    return array
+
+
+def whole(name: str, value: object, least: int, why: str = "") -> int:
+    """An integer of at least `least`; True and 3.0 are not integers here."""
+    hint = f" {why}" if why else ""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or int(value) < least:  # type: ignore[call-overload]
+        raise InputError(
+            f"`{name}` must be an integer of at least {least}, "
+            f"got {_shown(value)}.{hint}"
+        )
+    return int(value)  # type: ignore[call-overload]
+
+
+def matrix_or_none(name: str, value: object) -> Array | None:
+    """A square matrix, or None for the identity, which then costs nothing."""
+    if value is None:
+        return None
+    array = as_float_array(name, value)
+    if array.ndim != 2:
+        raise InputError(
+            f"`{name}` must be a matrix, got shape {array.shape}. "
+            f"For a multiple c of the identity pass c * jnp.eye(d)."
+        )
+    check_finite(name, array)
+    return array
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,67 @@
+"""Entry point: commands, exit codes, and the compilation cache."""
+
+import os
+import pathlib
+import signal
+import sys
+
+import typer
+
+from pushforward.cli import _cite, _doctor, _show, _simulate, _study
+from pushforward.errors import InputError, NumericalError, StoreError
+
+USAGE, BAD_INPUT, NUMERICAL, INTERRUPTED, INPUT_OUTPUT = 2, 3, 4, 5, 6
+
+app = typer.Typer(
+    name="pushforward",
+    help="Transformers as flow maps on probability measures.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("simulate")(_simulate.simulate)
+app.command("show")(_show.show)
+app.add_typer(_study.app, name="study")
+app.command("doctor")(_doctor.doctor)
+app.command("cite")(_cite.cite)
+
+
+def main() -> None:
+    """Run the command line; errors become one message and an exit code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    _use_compilation_cache()
+    try:
+        app(standalone_mode=True)
+    except InputError as error:
+        _stop(f"bad input: {error}", BAD_INPUT)
+    except NumericalError as error:
+        _stop(f"numerical failure: {error}", NUMERICAL)
+    except StoreError as error:
+        _stop(f"input/output: {error}", INPUT_OUTPUT)
+    except OSError as error:
+        _stop(f"input/output: {error}", INPUT_OUTPUT)
+    except KeyboardInterrupt:
+        _stop("interrupted; what was written is kept.", INTERRUPTED)
+
+
+def _terminate(signum, frame) -> None:
+    raise KeyboardInterrupt
+
+
+def _stop(message: str, code: int) -> None:
+    sys.stderr.write(f"pushforward: {message}\n")
+    raise SystemExit(code)
+
+
+def _use_compilation_cache() -> None:
+    """Compiled programs survive the process: a second run starts in a second."""
+    import jax
+
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    cache = pathlib.Path(home) / "pushforward" / "compiled"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # a read-only home costs time, not results
+    jax.config.update("jax_compilation_cache_dir", str(cache))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

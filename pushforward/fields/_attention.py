@@ -1,0 +1,138 @@
+"""Self-attention, normalized by softmax (SA) or not (USA)."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pushforward._checks import matrix_or_none, scalar
+from pushforward.errors import InputError
+from pushforward.fields._field import AbstractMeanField, Drive
+from pushforward.measures import AbstractMeasure, Particles
+from pushforward.spaces import Circle, Sphere
+from pushforward.sums import AbstractSum, Exact, Kernel, KernelSum
+
+
+class Attention(AbstractMeanField):
+    """Self-attention (SA): each point moves toward the softmax-weighted mean it sees.
+
+    dx_i/dt = P_{x_i} [ (1/Z_i) sum_j w_j e^{beta <Q x_i, K x_j>} V x_j ],
+    Z_i = sum_j w_j e^{beta <Q x_i, K x_j>}, with the self term j = i included.
+
+    Matrices left out are the identity and cost nothing. A negative beta repels.
+    [geshkovski2023perspective]
+
+    >>> field = Attention(beta=9.0)
+    >>> v, g = field(0.0, Particles.orthonormal(Sphere(3), 3))
+    """
+
+    beta: Float[Array, ""]
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | None
+    sums: AbstractSum
+
+    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Exact()):
+        self.beta = inverse_temperature(beta)
+        self.Q = matrix_or_none("Q", Q)
+        self.K = matrix_or_none("K", K)
+        self.V = matrix_or_none("V", V)
+        self.sums = sums
+
+    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+        """The softmax average of V y over mu, seen from x."""
+        return apply(self.V, self.sums(seen_from(self, x, mu)).average())
+
+    def drive(self, t, mu: Particles) -> Drive:
+        """The softmax average over the other particles, and the share kept by itself."""
+        total = self.sums(seen_by_itself(self, mu))
+        own = jnp.exp(total.log_own - total.log_total)
+        return own_apart(self.V, total.average(), own, mu)
+
+
+class UnnormalizedAttention(AbstractMeanField):
+    """Unnormalized self-attention (USA), a Wasserstein gradient flow on the sphere.
+
+    dx_i/dt = e^{log_scale} P_{x_i} sum_j w_j e^{beta <Q x_i, K x_j>} V x_j.
+
+    With `log_scale = 0` this is the convention of "A mathematical perspective on
+    Transformers", whose speed grows like e^{beta}; `log_scale = -beta` gives the
+    convention of "Dynamic metastability", bounded for every beta.
+    [geshkovski2023perspective, geshkovski2024metastability]
+    """
+
+    beta: Float[Array, ""]
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | None
+    log_scale: Float[Array, ""]
+    sums: AbstractSum
+
+    def __init__(
+        self,
+        beta,
+        Q=None,
+        K=None,
+        V=None,
+        *,
+        log_scale=0.0,
+        sums: AbstractSum = Exact(),
+    ):
+        self.beta = inverse_temperature(beta)
+        self.Q = matrix_or_none("Q", Q)
+        self.K = matrix_or_none("K", K)
+        self.V = matrix_or_none("V", V)
+        self.log_scale = scalar("log_scale", log_scale)
+        self.sums = sums
+
+    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+        """int e^{beta <Qx, Ky>} V y dmu(y)."""
+        total = self.sums(seen_from(self, x, mu))
+        return apply(self.V, self._scaled(total))
+
+    def drive(self, t, mu: Particles) -> Drive:
+        """The pull of the other particles, and of each particle on itself."""
+        total = self.sums(seen_by_itself(self, mu))
+        scale = self.log_scale.astype(mu.points.dtype)
+        own = jnp.exp(total.log_own + scale)
+        return own_apart(self.V, self._scaled(total), own, mu)
+
+    def _scaled(self, total: KernelSum) -> Array:
+        scale = self.log_scale.astype(total.log_scale.dtype)
+        return jnp.exp(total.log_scale + scale)[:, None] * total.moment
+
+
+def inverse_temperature(beta) -> Array:
+    """beta as an array; infinity has a model of its own."""
+    if isinstance(beta, int | float) and abs(beta) == float("inf"):
+        raise InputError(
+            f"`beta` must be finite, got {beta}. The limit of infinite beta is "
+            "HardAttention()."
+        )
+    return scalar("beta", beta)
+
+
+def apply(matrix: Array | None, x: Float[Array, "n d"]) -> Float[Array, "n k"]:
+    """x_i -> M x_i for every row, where None is the identity."""
+    return x if matrix is None else x @ matrix.T.astype(x.dtype)
+
+
+def seen_from(field, x: Float[Array, "m d"], mu: AbstractMeasure) -> Kernel:
+    """The sum that defines attention at arbitrary points x."""
+    q, k = apply(field.Q, x), apply(field.K, mu.points)
+    beta = field.beta.astype(x.dtype)
+    return Kernel(q, k, mu.points, mu.log_weights, beta)
+
+
+def seen_by_itself(field, mu: Particles, causal: bool = False) -> Kernel:
+    """The sum that defines attention at the particles of mu themselves."""
+    x = mu.points
+    on_sphere = isinstance(mu.space, Sphere | Circle)
+    unit = on_sphere and field.Q is None and field.K is None
+    q, k, beta = apply(field.Q, x), apply(field.K, x), field.beta.astype(x.dtype)
+    return Kernel(q, k, x, mu.log_weights, beta, own=True, causal=causal, unit=unit)
+
+
+def own_apart(V: Array | None, others: Array, own: Array, mu: Particles) -> Drive:
+    """The drive V (others_i + own_i x_i): its own share is radial when V = I."""
+    if V is None:
+        return Drive(others, own)
+    return Drive(apply(V, others + own[:, None] * mu.points))

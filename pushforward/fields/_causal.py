@@ -1,0 +1,43 @@
+"""Causal self-attention: token k sees tokens 1, ..., k."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pushforward._checks import matrix_or_none
+from pushforward.fields._attention import (
+    inverse_temperature,
+    own_apart,
+    seen_by_itself,
+)
+from pushforward.fields._field import AbstractField, Drive
+from pushforward.measures import Particles
+from pushforward.sums import AbstractSum, Exact
+
+
+class CausalAttention(AbstractField):
+    """Causal self-attention (CSA), the dynamics of a decoder.
+
+    dx_k/dt = P_{x_k} [ (1/Z_k) sum_{j <= k} w_j e^{beta <Q x_k, K x_j>} V x_j ].
+
+    A field of ordered tokens: it has no value "at any x". The first token sees only
+    itself. [karagodin2024causal]
+    """
+
+    beta: Float[Array, ""]
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | None
+    sums: AbstractSum
+
+    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Exact()):
+        self.beta = inverse_temperature(beta)
+        self.Q = matrix_or_none("Q", Q)
+        self.K = matrix_or_none("K", K)
+        self.V = matrix_or_none("V", V)
+        self.sums = sums
+
+    def drive(self, t, mu: Particles) -> Drive:
+        """The softmax average over the past, and the share kept by itself."""
+        total = self.sums(seen_by_itself(self, mu, causal=True))
+        own = jnp.exp(total.log_own - total.log_total)
+        return own_apart(self.V, total.average(), own, mu)

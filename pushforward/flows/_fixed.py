@@ -1,0 +1,116 @@
+"""Fixed steps: Heun's method, Transformer layers, and splitting."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pushforward._checks import positive, whole
+from pushforward.fields import Motion
+from pushforward.flows._solver import (
+    AbstractSolver,
+    Attempt,
+    cast,
+    combined,
+    displaced,
+    normalized,
+    terms,
+)
+
+
+class AbstractFixedStep(AbstractSolver):
+    """A solver whose step is h, shortened only to land on a time to be saved."""
+
+    h: eqx.AbstractVar[Float[Array, ""]]
+
+    def first_step(self, motion, span):
+        """h."""
+        return self.h
+
+    def next_step(self, h, error):
+        """h."""
+        return self.h
+
+
+class Heun(AbstractFixedStep):
+    """Heun's method with a fixed step: order 2, Stratonovich when there is noise."""
+
+    h: Float[Array, ""]
+    max_steps: int = eqx.field(static=True)
+    order: ClassVar[int] = 2
+
+    def __init__(self, h, *, max_steps=10_000_000):
+        self.h = positive("h", h, "It is the time step.")
+        self.max_steps = whole("max_steps", max_steps, 1)
+
+    def attempt(self, field, t, h, mu, motion, dW):
+        """Predict with the slope here, correct with the mean of both slopes."""
+        here = _displacement(motion, h, mu, dW)
+        guess = displaced(mu, here, 1.0)
+        there = _displacement(field(t + h, guess), h, guess, dW)
+        end = displaced(mu, combined([here, there], (0.5, 0.5)), 1.0)
+        end = normalized(end, motion.g)
+        return Attempt(end, field(t + h, end), jnp.zeros(()))
+
+
+class Layers(AbstractFixedStep):
+    """One post-norm Transformer layer per step: x <- normalize(x + h push(x)).
+
+    The push is not projected first: that is what a residual block does. As a solver of
+    the flow it is of order one and its clock runs slow by a factor of about 1 + h, so
+    it is named apart. The terms of a sum are sublayers, one after the other.
+    """
+
+    h: Float[Array, ""]
+    max_steps: int = eqx.field(static=True)
+    order: ClassVar[int] = 1
+
+    def __init__(self, h, *, max_steps=10_000_000):
+        self.h = positive("h", h, "It is the step of one layer.")
+        self.max_steps = whole("max_steps", max_steps, 1)
+
+    def attempt(self, field, t, h, mu, motion, dW):
+        """Residual, then normalize, for every sublayer."""
+        for sublayer in terms(field):
+            drive = sublayer.drive(t, mu)
+            push = drive.across
+            if drive.along is not None:
+                push = push + drive.along[:, None] * mu.points
+            push = cast(h, push) * push
+            if dW is not None:
+                push, dW = push + dW, None
+            growth = None if drive.growth is None else h * drive.growth
+            mu = normalized(displaced(mu, Motion(push, growth), 1.0), growth)
+        return Attempt(mu, motion, jnp.zeros(()))
+
+
+class LieTrotter(AbstractFixedStep):
+    """Splitting: every term of a sum flows alone for a step h, one after the other.
+
+    Each term is advanced by Heun's method, so the splitting error dominates: order 1.
+    With one term it is Heun's method.
+    """
+
+    h: Float[Array, ""]
+    max_steps: int = eqx.field(static=True)
+    order: ClassVar[int] = 1
+
+    def __init__(self, h, *, max_steps=10_000_000):
+        self.h = positive("h", h, "It is the time step.")
+        self.max_steps = whole("max_steps", max_steps, 1)
+
+    def attempt(self, field, t, h, mu, motion, dW):
+        """Heun's step for every term in turn."""
+        heun = Heun(self.h)
+        for term in terms(field):
+            mu = heun.attempt(term, t, h, mu, term(t, mu), dW).mu
+            dW = None
+        return Attempt(mu, motion, jnp.zeros(()))
+
+
+def _displacement(motion: Motion, h, mu, dW) -> Motion:
+    """h times the motion, plus the noise made tangent at mu."""
+    growth = None if motion.g is None else h * motion.g
+    kick = 0.0 if dW is None else mu.space.tangent(mu.points, dW)
+    return Motion(cast(h, motion.v) * motion.v + kick, growth)

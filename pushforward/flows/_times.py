@@ -1,0 +1,78 @@
+"""When to save: a number of frames, chosen times, or times spaced by logarithm."""
+
+import dataclasses
+
+import numpy as np
+
+from pushforward._checks import whole
+from pushforward.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class LogTimes:
+    """`num` times equally spaced in log t from `first` to t1, after the start.
+
+    >>> LogTimes(first=0.1, num=3).between(0.0, 10.0).tolist()
+    [0.0, 0.1, 1.0, 10.0]
+    """
+
+    first: float
+    num: int = 101
+
+    def between(self, t0: float, t1: float) -> np.ndarray:
+        """The times themselves."""
+        whole("num", self.num, 2)
+        if not 0 < self.first < t1 - t0:
+            raise InputError(
+                f"`first` must lie between 0 and t1 - t0 = {t1 - t0:g}, "
+                f"got {self.first:g}."
+            )
+        return np.concatenate([[t0], t0 + np.geomspace(self.first, t1 - t0, self.num)])
+
+
+@dataclasses.dataclass(frozen=True)
+class OnlyObservables:
+    """Keep observables at the given times but not the points; the last one is kept.
+
+    `times` is what `save` would otherwise be.
+    """
+
+    times: object = 101
+
+
+def save_times(save, t0: float, t1: float) -> np.ndarray:
+    """The increasing times of the frames; the first is t0 and the last is t1."""
+    t0, t1 = _finite("t0", t0), _finite("t1", t1)
+    if t1 < t0:
+        raise InputError(
+            f"`t1` must not be before `t0`, got t0 = {t0:g}, t1 = {t1:g}. To run "
+            "backward in time, flow the field (-1.0) * field."
+        )
+    if isinstance(save, OnlyObservables):
+        return save_times(save.times, t0, t1)
+    if isinstance(save, LogTimes):
+        return save.between(t0, t1)
+    if isinstance(save, int | np.integer):
+        return np.linspace(t0, t1, whole("save", save, 2) if t1 > t0 else 1)
+    times = np.asarray(save, dtype=float)
+    if times.ndim != 1 or len(times) == 0 or (np.diff(times) <= 0).any():
+        raise InputError(
+            f"`save` must be a number of frames or increasing times, got {save!r}."
+        )
+    if times[0] < t0 or times[-1] > t1 * (1 + 1e-12):
+        raise InputError(
+            f"`save` must lie in [t0, t1] = [{t0:g}, {t1:g}], got times from "
+            f"{times[0]:g} to {times[-1]:g}."
+        )
+    times = times if times[0] == t0 else np.concatenate([[t0], times])
+    return times if times[-1] >= t1 else np.concatenate([times, [t1]])
+
+
+def _finite(name: str, value) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`{name}` must be a number, got {value!r}.") from error
+    if not np.isfinite(number):
+        raise InputError(f"`{name}` must be finite, got {number}.")
+    return number

@@ -1,0 +1,50 @@
+"""The interaction energy that self-attention climbs."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pushforward._checks import scalar
+from pushforward.functionals._functional import AbstractFunctional
+from pushforward.measures import AbstractMeasure, Particles
+from pushforward.sums import AbstractSum, Exact, Kernel
+
+
+class InteractionEnergy(AbstractFunctional):
+    """The interaction energy in its safe scaling, a number in (0, 1].
+
+    E(mu) = int int e^{beta <x, y> - |beta|} dmu(x) dmu(y) = 2 |beta| e^{-|beta|} |E_beta|,
+
+    where E_beta = (1/(2 beta)) int int e^{beta <x,y>} dmu dmu is the energy of the
+    papers, returned by `plain`, which overflows above beta = 709. E increases along SA
+    and USA with V = I, is largest (1) at Dirac masses and smallest at the uniform
+    measure. [geshkovski2023perspective]
+
+    >>> InteractionEnergy(4.0)(Particles.orthonormal(Sphere(3), 1)).item()
+    1.0
+    """
+
+    beta: Float[Array, ""]
+    sums: AbstractSum
+
+    def __init__(self, beta, *, sums: AbstractSum = Exact()):
+        self.beta = scalar("beta", beta)
+        self.sums = sums
+
+    def __call__(self, mu: Particles) -> Float[Array, ""]:
+        """mean_ij e^{beta <x_i, x_j> - |beta|}, with weights."""
+        log_z = self.sums(self._kernel(mu.points, mu)).log_total
+        return jnp.exp(log_z - jnp.abs(self.beta).astype(log_z.dtype)) @ mu.weights
+
+    def plain(self, mu: Particles) -> Float[Array, ""]:
+        """E_beta = (1/(2 beta)) int int e^{beta <x, y>}; infinite where it overflows."""
+        return self(mu) * jnp.exp(jnp.abs(self.beta)) / (2 * self.beta)
+
+    def variation(self, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+        """2 int e^{beta <x, y> - |beta|} dmu(y)."""
+        log_z = self.sums(self._kernel(x, mu)).log_total
+        return 2 * jnp.exp(log_z - jnp.abs(self.beta).astype(log_z.dtype))
+
+    def _kernel(self, x: Array, mu: AbstractMeasure) -> Kernel:
+        ones = jnp.ones_like(mu.log_weights)[:, None]
+        beta = self.beta.astype(x.dtype)
+        return Kernel(x, mu.points, ones, mu.log_weights, beta)

@@ -1,0 +1,91 @@
+"""Objects as JSON by public name: what the command line, the page and runs exchange."""
+
+import functools
+import importlib
+import inspect
+from typing import Any
+
+import jax
+import numpy as np
+
+import pushforward
+from pushforward.errors import InputError
+
+ACTIVATIONS = ("relu", "gelu", "tanh", "sigmoid", "softplus", "elu", "silu")
+SCHEMES = ("Tsit5", "Dopri5", "Dopri8", "Bosh3")
+
+
+def to_json(value: Any) -> Any:
+    """A JSON value that `from_json` turns back into an equal object.
+
+    >>> to_json(Attention(9.0))["type"]
+    'Attention'
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): to_json(item) for name, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic | jax.Array):
+        return _array_to_json(np.asarray(value))
+    name = type(value).__name__
+    if type(value).__module__.startswith("diffrax") and name in SCHEMES:
+        return {"scheme": name}
+    if callable(value) and getattr(value, "__name__", "") in ACTIVATIONS:
+        return {"activation": value.__name__}
+    if name in pushforward.public_names():
+        return {"type": name} | {
+            parameter: to_json(getattr(value, parameter))
+            for parameter in _parameters(type(value))
+        }
+    raise InputError(
+        f"{value!r} cannot be written as JSON: it has no public name in pushforward. "
+        f"Activations by name: {', '.join(ACTIVATIONS)}."
+    )
+
+
+def from_json(value: Any) -> Any:
+    """The object that `to_json` wrote. Only public names are looked up; no code runs."""
+    if isinstance(value, list):
+        return [from_json(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.asarray(value["array"], dtype=value["dtype"]).reshape(value["shape"])
+    if "activation" in value:
+        return _known(value["activation"], ACTIVATIONS, jax.nn)
+    if "scheme" in value:
+        return _known(value["scheme"], SCHEMES, importlib.import_module("diffrax"))()
+    if "type" not in value:
+        return {name: from_json(item) for name, item in value.items()}
+    name = value["type"]
+    if name not in pushforward.public_names():
+        raise InputError(f"unknown type {name!r} in a specification.")
+    cls = getattr(pushforward, name)
+    arguments = {k: from_json(v) for k, v in value.items() if k != "type"}
+    unknown = set(arguments) - set(_parameters(cls))
+    if unknown:
+        raise InputError(f"{name} has no parameter {sorted(unknown)[0]!r}.")
+    return cls(**arguments)
+
+
+@functools.cache
+def _parameters(cls: type) -> tuple[str, ...]:
+    return tuple(inspect.signature(cls).parameters)
+
+
+def _array_to_json(array: np.ndarray) -> Any:
+    if array.ndim == 0 and array.dtype in (np.float64, np.int64, np.bool_):
+        return array.item()
+    return {
+        "array": array.ravel().tolist(),
+        "shape": list(array.shape),
+        "dtype": str(array.dtype),
+    }
+
+
+def _known(name: str, names: tuple[str, ...], module: Any) -> Any:
+    if name not in names:
+        raise InputError(f"unknown name {name!r}; known: {', '.join(names)}.")
+    return getattr(module, name)

@@ -1,0 +1,133 @@
+"""Connected components of a point cloud at a given radius, without the n x n matrix.
+
+Two points are joined when their geodesic distance is at most the radius; components
+are the classes of the transitive closure. Runs on the host, on numpy arrays.
+"""
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+
+from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
+
+
+def components(space: AbstractSpace, points: np.ndarray, radius: float) -> np.ndarray:
+    """Label of the component of each point, numbered by first appearance.
+
+    Sorting on the circle, cell lists in R^3 and R^4, breadth-first search above.
+    """
+    if isinstance(space, Circle) or (isinstance(space, Sphere) and space.d == 2):
+        labels = _on_circle(points, radius)
+    elif isinstance(space, Sphere | Euclidean):
+        round_space = isinstance(space, Sphere)
+        chord = 2 * np.sin(min(radius, np.pi) / 2) if round_space else radius
+        chord *= 1 + 1e-12  # a pair exactly at the radius must not hang on rounding
+        labels = _by_cells(points, chord) if space.d <= 4 else _by_search(points, chord)
+    else:
+        labels = _by_search(points, radius, lambda x, y: _pairs(space, x, y))
+    return _in_order_of_appearance(labels)
+
+
+def _on_circle(points: np.ndarray, radius: float) -> np.ndarray:
+    theta = np.arctan2(points[:, 1], points[:, 0])
+    order = np.argsort(theta, kind="stable")
+    gaps = np.diff(theta[order], append=theta[order[0]] + 2 * np.pi)
+    breaks = gaps > radius * (1 + 1e-12)
+    if breaks.sum() <= 1:  # one cut still leaves an arc, hence one component
+        return np.zeros(len(theta), dtype=int)
+    labels = np.concatenate([[0], np.cumsum(breaks[:-1])])
+    if not breaks[-1]:  # the arc through -pi = pi
+        labels[labels == labels[-1]] = 0
+    out = np.empty(len(theta), dtype=int)
+    out[order] = labels
+    return out
+
+
+def _by_cells(points: np.ndarray, chord: float) -> np.ndarray:
+    if chord == 0.0:
+        return np.unique(points, axis=0, return_inverse=True)[1].ravel()
+    d = points.shape[1]
+    side = chord / np.sqrt(d)  # points of one cell are within the chord of each other
+    cells, member = np.unique(np.floor(points / side), axis=0, return_inverse=True)
+    member = member.ravel()
+    near = cKDTree(cells + 0.5).query_pairs(2.0 * np.sqrt(d), output_type="ndarray")
+    first = np.full(len(cells), -1)
+    first[member[::-1]] = np.arange(len(points))[::-1]
+    gap = np.linalg.norm(points[first[near[:, 0]]] - points[first[near[:, 1]]], axis=1)
+    joined = near[gap <= chord]
+    labels = _components_of_edges(len(cells), joined)
+    unsure = near[labels[near[:, 0]] != labels[near[:, 1]]]
+    if len(unsure):
+        joined = np.vstack([joined, _touching(points, member, unsure, labels, chord)])
+        labels = _components_of_edges(len(cells), joined)
+    return labels[member]
+
+
+def _touching(
+    points: np.ndarray,
+    member: np.ndarray,
+    pairs: np.ndarray,
+    labels: np.ndarray,
+    chord: float,
+) -> np.ndarray:
+    """The pairs of cells that have two points within the chord of each other."""
+    order = np.argsort(member, kind="stable")
+    bounds = np.searchsorted(member[order], np.arange(member.max() + 2))
+    inside = [points[order[bounds[c] : bounds[c + 1]]] for c in range(len(bounds) - 1)]
+    root = labels.copy()
+    found = []
+    for a, b in pairs:
+        if root[a] == root[b]:
+            continue
+        if _minimum_distance(inside[a], inside[b]) <= chord:
+            found.append((a, b))
+            root[root == root[b]] = root[a]
+    return np.array(found, dtype=int).reshape(-1, 2)
+
+
+def _minimum_distance(x: np.ndarray, y: np.ndarray) -> float:
+    if len(x) * len(y) <= 10_000:
+        return float(cdist(x, y).min())
+    return float(cKDTree(x).query(y)[0].min())
+
+
+def _by_search(points, radius, distances=cdist) -> np.ndarray:
+    """Breadth-first search: every point is in the frontier once, n^2 distances."""
+    n = len(points)
+    labels = np.full(n, -1)
+    label = 0
+    for seed in range(n):
+        if labels[seed] >= 0:
+            continue
+        labels[seed] = label
+        frontier = np.array([seed])
+        while len(frontier):
+            free = np.flatnonzero(labels < 0)
+            hit = np.zeros(len(free), dtype=bool)
+            block = max(1, 4_000_000 // max(1, len(free)))
+            for start in range(0, len(frontier), block):
+                rows = points[frontier[start : start + block]]
+                if len(free):
+                    hit |= (distances(rows, points[free]) <= radius).any(axis=0)
+            frontier = free[hit]
+            labels[frontier] = label
+        label += 1
+    return labels
+
+
+def _pairs(space: AbstractSpace, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.asarray(space.distance(x[:, None, :], y[None, :, :]))
+
+
+def _components_of_edges(n: int, edges: np.ndarray) -> np.ndarray:
+    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
+    return connected_components(graph, directed=False)[1]
+
+
+def _in_order_of_appearance(labels: np.ndarray) -> np.ndarray:
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=int)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse.ravel()]

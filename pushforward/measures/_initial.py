@@ -1,0 +1,130 @@
+"""Initial data: the clouds of points that the papers start from."""
+
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from pushforward._checks import as_float_array, positive, whole
+from pushforward.errors import InputError
+from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
+
+
+def uniform(space: AbstractSpace, n: int, key: PRNGKeyArray) -> Float[Array, "n d"]:
+    """Rotation-invariant on spheres; the cube [-1, 1]^d in flat space."""
+    n = whole("n", n, 1)
+    if isinstance(space, Euclidean):
+        return jax.random.uniform(key, (n, space.d), minval=-1.0, maxval=1.0)
+    return space.project(jax.random.normal(key, (n, space.d)))
+
+
+def gaussian(
+    space: AbstractSpace, n: int, mean, scale, key: PRNGKeyArray
+) -> Float[Array, "n d"]:
+    """mean + scale * normal, projected onto the space."""
+    n = whole("n", n, 1)
+    center = jnp.broadcast_to(as_float_array("mean", mean), (space.d,))
+    scale = positive("scale", scale, "It is a standard deviation.")
+    noise = jax.random.normal(key, (n, space.d))
+    return space.project(center[None, :] + scale * noise)
+
+
+def vonmises_fisher(
+    space: AbstractSpace, n: int, mean, kappa, key: PRNGKeyArray
+) -> Float[Array, "n d"]:
+    """Cosines with the mean by rejection (Wood's envelope), directions uniform."""
+    if not isinstance(space, Sphere | Circle):
+        raise InputError(f"`space` must be a sphere or the circle, got {space!r}.")
+    n = whole("n", n, 1)
+    kappa = positive("kappa", kappa, "It is a concentration; 0 is `uniform`.")
+    mean = space.project(as_float_array("mean", mean))
+    key_cosine, key_direction = jax.random.split(key)
+    keys = jax.random.split(key_cosine, n)
+    w = jax.vmap(lambda k: _wood_cosine(k, kappa, space.d))(keys)[:, None]
+    across = jax.random.normal(key_direction, (n, space.d))
+    across = across - (across @ mean)[:, None] * mean[None, :]
+    across = across / jnp.linalg.norm(across, axis=1, keepdims=True)
+    return space.project(w * mean[None, :] + jnp.sqrt(1 - w**2) * across)
+
+
+def _wood_cosine(key: PRNGKeyArray, kappa: Array, d: int) -> Array:
+    m = d - 1
+    b = m / (2 * kappa + jnp.sqrt(4 * kappa**2 + m**2))
+    x0 = (1 - b) / (1 + b)
+    c = kappa * x0 + m * jnp.log1p(-(x0**2))
+
+    def draw(state):
+        key, _, _ = state
+        key, key_z, key_u = jax.random.split(key, 3)
+        z = jax.random.beta(key_z, m / 2, m / 2)
+        w = (1 - (1 + b) * z) / (1 - (1 - b) * z)
+        log_ratio = kappa * w + m * jnp.log1p(-x0 * w) - c
+        return key, w, jnp.log(jax.random.uniform(key_u)) <= log_ratio
+
+    start = (key, jnp.zeros(()), jnp.array(False))
+    return jax.lax.while_loop(lambda s: ~s[2], draw, start)[1]
+
+
+def orthonormal(space: AbstractSpace, n: int) -> Float[Array, "n d"]:
+    """Rows of the identity."""
+    n = whole("n", n, 1)
+    if n > space.d:
+        raise InputError(
+            f"`n` must be at most d = {space.d} for orthonormal points, got {n}. "
+            f"Use Sphere({n})."
+        )
+    return jnp.eye(space.d)[:n]
+
+
+def clustered(
+    space: AbstractSpace, n: int, centers, scale, key: PRNGKeyArray
+) -> Float[Array, "n d"]:
+    """Particle i belongs to center i mod k."""
+    n = whole("n", n, 1)
+    key_centers, key_noise = jax.random.split(key)
+    if isinstance(centers, int):
+        centers = uniform(space, whole("centers", centers, 1), key_centers)
+    centers = jnp.atleast_2d(as_float_array("centers", centers))
+    if centers.shape[1] != space.d:
+        raise InputError(
+            f"`centers` must have shape (k, {space.d}), got {centers.shape}."
+        )
+    scale = positive("scale", scale, "It is the spread of one cluster.")
+    base = centers[jnp.arange(n) % len(centers)]
+    return space.project(base + scale * jax.random.normal(key_noise, (n, space.d)))
+
+
+def equispaced(space: AbstractSpace, n: int) -> Float[Array, "n 2"]:
+    """Angles 2 pi i / n."""
+    n = whole("n", n, 1)
+    if space.d != 2 or not isinstance(space, Sphere | Circle):
+        raise InputError(
+            f"equispaced points live on the circle, got {space!r}. Use Circle()."
+        )
+    return Circle().points(2 * jnp.pi * jnp.arange(n) / n)
+
+
+def read_points(path) -> tuple[np.ndarray, np.ndarray | None]:
+    """Points, and weights where the file has them. Never unpickles."""
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise InputError(f"no file at {path}. Check the path.")
+    try:
+        if path.suffix == ".npy":
+            return np.load(path, allow_pickle=False), None
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as data:
+                return data["points"], data["weights"] if "weights" in data else None
+        if path.suffix in (".csv", ".txt"):
+            delimiter = "," if path.suffix == ".csv" else None
+            return np.loadtxt(path, delimiter=delimiter, ndmin=2), None
+    except (ValueError, KeyError, OSError, EOFError) as error:
+        raise InputError(
+            f"could not read points from {path.name}: {error}. Expected one point "
+            "per row, numbers only; in .npz an entry called `points`."
+        ) from error
+    raise InputError(
+        f"`{path.suffix}` files are not read here; use .npy, .npz, .csv or .txt."
+    )

@@ -1,0 +1,56 @@
+"""The attention matrix of a cloud of tokens, and what it says."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from pushforward._checks import matrix_or_none, scalar
+from pushforward.errors import InputError
+from pushforward.measures import Particles
+
+MOST_ROWS = 20_000  # tokens whose n x n matrix still fits into 3.2 GB
+
+
+def attention_matrix(
+    mu: Particles, beta, Q=None, K=None, *, causal: bool = False
+) -> Float[Array, "n n"]:
+    """A_ij = w_j e^{beta <Q x_i, K x_j>} / Z_i: the attention paid by i to j.
+
+    Rows sum to one. With `causal`, A_ij = 0 for j > i.
+    """
+    if mu.n > MOST_ROWS:
+        raise InputError(
+            f"the attention matrix of n = {mu.n} tokens would need "
+            f"{mu.n**2 * 8 / 1e9:.0f} GB. Look at a subset of the tokens."
+        )
+    Q, K = matrix_or_none("Q", Q), matrix_or_none("K", K)
+    q = mu.points if Q is None else mu.points @ Q.T
+    k = mu.points if K is None else mu.points @ K.T
+    logits = scalar("beta", beta) * (q @ k.T) + mu.log_weights[None, :]
+    if causal:
+        logits = jnp.where(jnp.tri(mu.n, dtype=bool), logits, -jnp.inf)
+    logits = logits - logits.max(axis=1, keepdims=True)
+    a = jnp.exp(logits)
+    return a / a.sum(axis=1, keepdims=True)
+
+
+def attention_entropy(A: Float[Array, "n n"]) -> Float[Array, "n"]:
+    """-sum_j A_ij log A_ij of every row, between 0 (one token) and log n (all)."""
+    return -jnp.sum(
+        jnp.where(A > 0, A * jnp.log(jnp.where(A > 0, A, 1.0)), 0.0), axis=1
+    )
+
+
+def attention_rank(A: Float[Array, "n n"], tolerance: float = 1e-3) -> int:
+    """The number of singular values above `tolerance` times the largest."""
+    s = np.linalg.svd(np.asarray(A), compute_uv=False)
+    return int((s > tolerance * s[0]).sum())
+
+
+def leaders(A: Float[Array, "n n"], threshold: float = 0.5) -> Int[np.ndarray, "k"]:
+    """The tokens to which some token pays more than `threshold` of its attention.
+
+    In the long run these are the nonzero columns of the limit of A.
+    [geshkovski2023clusters]
+    """
+    return np.flatnonzero(np.asarray(A).max(axis=0) > threshold)

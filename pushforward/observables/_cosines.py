@@ -1,0 +1,94 @@
+"""Cosines between tokens: how far the cloud has collapsed."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pushforward._checks import scalar, whole
+from pushforward.errors import InputError
+from pushforward.measures import Particles
+
+MOST_PAIRED = 20_000  # tokens whose n (n - 1) / 2 cosines still fit into 1.6 GB
+
+
+def directions(mu: Particles) -> Float[Array, "n d"]:
+    """x / |x| for every token; on the sphere, the tokens themselves."""
+    return mu.points / jnp.linalg.norm(mu.points, axis=-1, keepdims=True)
+
+
+def pair_cosines(mu: Particles) -> Float[Array, "p"]:
+    """<x_i, x_j> for all pairs i < j."""
+    if mu.n > MOST_PAIRED:
+        raise InputError(
+            f"all pairs of n = {mu.n} tokens would need "
+            f"{mu.n * (mu.n - 1) * 4 / 1e9:.0f} GB. Use cosine_histogram(mu)."
+        )
+    x = directions(mu)
+    i, j = np.triu_indices(mu.n, k=1)
+    return (x @ x.T)[i, j]
+
+
+def mean_cosine(mu: Particles) -> Float[Array, ""]:
+    """The mean of <x_i, x_j> over i != j, with weights: one after collapse.
+
+    (|sum_i w_i x_i|^2 - sum_i w_i^2) / (1 - sum_i w_i^2), in linear time.
+    """
+    w = mu.weights
+    mean = w @ directions(mu)
+    alone = jnp.sum(w**2)
+    if mu.n == 1:
+        return jnp.ones_like(alone)
+    return (mean @ mean - alone) / (1.0 - alone)
+
+
+def cosine_histogram(
+    mu: Particles, bins: int = 100
+) -> tuple[Float[np.ndarray, "b"], Float[np.ndarray, "e"]]:
+    """Share of the pairs i < j in each of `bins` equal parts of [-1, 1], and the edges.
+
+    Exact for every n, in row blocks.
+    """
+    bins = whole("bins", bins, 1)
+    edges = np.linspace(-1.0, 1.0, bins + 1)
+    x = np.asarray(directions(mu))
+    counts = np.zeros(bins)
+    block = max(1, 8_000_000 // mu.n)
+    for start in range(0, mu.n, block):
+        rows = np.arange(start, min(start + block, mu.n))
+        cosines = np.clip(x[rows] @ x.T, -1.0, 1.0)
+        later = np.arange(mu.n)[None, :] > rows[:, None]
+        counts += np.histogram(cosines[later], edges)[0]
+    return counts / max(counts.sum(), 1.0), edges
+
+
+class ClosePairs(eqx.Module):
+    """The share of pairs i != j with <x_i, x_j> >= threshold.
+
+    With 0.999 it is the statistic of the phase diagrams of
+    [geshkovski2023perspective].
+    """
+
+    threshold: Float[Array, ""]
+
+    def __init__(self, threshold=0.999):
+        self.threshold = scalar("threshold", threshold)
+
+    def __call__(self, mu: Particles) -> Float[Array, ""]:
+        """The share, in [0, 1]; one for a single token."""
+        x = directions(mu)
+        close = jnp.sum((x @ x.T) >= self.threshold.astype(x.dtype)) - mu.n
+        return close / max(mu.n * (mu.n - 1), 1) if mu.n > 1 else jnp.ones(())
+
+
+def order_parameter(mu: Particles) -> Float[Array, ""]:
+    """|int x dmu|: Kuramoto's r on the circle, one at consensus, zero when balanced."""
+    return jnp.linalg.norm(mu.mean())
+
+
+def effective_rank(mu: Particles) -> Float[Array, ""]:
+    """exp of the entropy of the normalized eigenvalues of the Gram matrix."""
+    x = mu.points * jnp.sqrt(mu.weights)[:, None]
+    eigenvalues = jnp.linalg.svd(x, compute_uv=False) ** 2
+    p = eigenvalues / eigenvalues.sum()
+    return jnp.exp(-jnp.sum(jnp.where(p > 0, p * jnp.log(jnp.where(p > 0, p, 1.0)), 0)))

@@ -1,0 +1,68 @@
+"""Products of spaces, such as several sphere-valued heads or a token with a label."""
+
+import functools
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from pushforward.errors import InputError
+from pushforward.spaces._space import AbstractSpace
+
+
+class Product(AbstractSpace):
+    """M_1 x ... x M_k: a point is the concatenation of one point of each factor.
+
+    Distances add in squares.
+
+    >>> Product([Sphere(3), Euclidean(2)]).d
+    5
+    """
+
+    factors: tuple[AbstractSpace, ...]
+    d: int = eqx.field(static=True)
+
+    def __init__(self, factors: list[AbstractSpace] | tuple[AbstractSpace, ...]):
+        if not factors or not all(isinstance(f, AbstractSpace) for f in factors):
+            raise InputError(
+                f"`factors` must be a non-empty list of spaces, got {factors!r}. "
+                "For example Product([Sphere(3), Euclidean(2)])."
+            )
+        self.factors = tuple(factors)
+        self.d = sum(f.d for f in factors)
+
+    def split(self, x: Float[Array, "*n d"]) -> list[Float[Array, "*n k"]]:
+        """The coordinates of x in each factor."""
+        ends, start = [], 0
+        for factor in self.factors[:-1]:
+            start += factor.d
+            ends.append(start)
+        return jnp.split(x, ends, axis=-1)
+
+    def project(self, x: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
+        """Factor by factor."""
+        parts = zip(self.factors, self.split(x), strict=True)
+        return jnp.concatenate([f.project(xk) for f, xk in parts], axis=-1)
+
+    def tangent(
+        self, x: Float[Array, "*n d"], v: Float[Array, "*n d"]
+    ) -> Float[Array, "*n d"]:
+        """Factor by factor."""
+        parts = zip(self.factors, self.split(x), self.split(v), strict=True)
+        return jnp.concatenate([f.tangent(xk, vk) for f, xk, vk in parts], axis=-1)
+
+    def distance(
+        self, x: Float[Array, "*n d"], y: Float[Array, "*n d"]
+    ) -> Float[Array, "*n"]:
+        """sqrt(sum_k dist_k^2)."""
+        parts = zip(self.factors, self.split(x), self.split(y), strict=True)
+        return jnp.sqrt(sum(f.distance(xk, yk) ** 2 for f, xk, yk in parts))
+
+    def residual(self, x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
+        """The largest residual of any factor."""
+        parts = zip(self.factors, self.split(x), strict=True)
+        return functools.reduce(jnp.maximum, [f.residual(xk) for f, xk in parts])
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(f).split("  #")[0] for f in self.factors)
+        return f"Product([{names}])"

@@ -1,0 +1,59 @@
+"""Finding studies, drawing their figures and verifying their claims."""
+
+import importlib
+import pathlib
+import time
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+from pushforward.errors import InputError
+from pushforward.studies._claims import Claim
+
+
+def names() -> list[str]:
+    """The studies that are there."""
+    here = pathlib.Path(__file__).parent
+    return sorted(p.parent.name for p in here.glob("*/study.py"))
+
+
+def part(name: str, module: str) -> ModuleType:
+    """`study`, `figures` or `claims` of a study."""
+    if name not in names():
+        raise InputError(f"no study called {name!r}; there are: {', '.join(names())}.")
+    return importlib.import_module(f"pushforward.studies.{name}.{module}")
+
+
+def parameters(name: str, full: bool = False) -> object:
+    """The preset of a study."""
+    preset = part(name, "study").Parameters
+    return preset.full() if full else preset.quick()
+
+
+def verify(name: str, full: bool = False) -> Iterator[tuple[Claim, float]]:
+    """Every claim of a study, one by one, with the seconds it took."""
+    chosen = parameters(name, full)
+    for function in part(name, "claims").CLAIMS:
+        start = time.perf_counter()
+        yield _run(name, function, chosen), time.perf_counter() - start
+
+
+def _run(name: str, function: Callable, chosen: object) -> Claim:
+    """A claim that raises does not hold, and says what happened."""
+    try:
+        return function(chosen)
+    except Exception as error:  # a study reports every claim, whatever one of them does
+        claim = (function.__doc__ or function.__name__).strip().splitlines()[0]
+        why = f"{type(error).__name__}: {error}"
+        return Claim(name, claim, "", "experiment", None, None, None, False, why)
+
+
+def draw(
+    name: str, folder: pathlib.Path, full: bool, save: Callable
+) -> Iterator[tuple[pathlib.Path, float]]:
+    """Every figure of a study into a folder; `save(figure, path)` writes one."""
+    chosen = parameters(name, full)
+    for label, (compute, picture) in part(name, "figures").FIGURES.items():
+        start = time.perf_counter()
+        path = folder / f"{label}.png"
+        save(picture(compute(chosen)), path)
+        yield path, time.perf_counter() - start

@@ -1,0 +1,69 @@
+import jax
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+import pushforward as pf
+from pushforward.observables import ClusterCount, Clusters, LargestMass
+
+
+def brute_force(mu, radius):
+    angle = 2 * np.arcsin(np.clip(cdist(mu.points, mu.points) / 2, 0, 1))
+    distance = cdist(mu.points, mu.points)
+    flat = isinstance(mu.space, pf.Euclidean)
+    graph = (distance if flat else angle) <= radius
+    return connected_components(graph, directed=False)[1]
+
+
+def same_partition(a, b):
+    pairs = set(zip(np.asarray(a).tolist(), np.asarray(b).tolist(), strict=True))
+    return len(pairs) == len(set(a.tolist())) == len(set(b.tolist()))
+
+
+@pytest.mark.parametrize(
+    "space", [pf.Circle(), pf.Sphere(3), pf.Sphere(6), pf.Euclidean(3)]
+)
+@pytest.mark.parametrize("radius", [0.01, 0.1, 0.3])
+def test_clusters_agree_with_the_full_distance_matrix(space, radius):
+    mu = pf.Particles.uniform(space, 400, key=jax.random.key(1))
+    found = Clusters(radius)(mu)
+    assert same_partition(found.labels, brute_force(mu, radius))
+    assert found.masses.sum() == pytest.approx(1.0)
+
+
+def test_cells_with_several_points_touch_only_through_the_nearest():
+    """Two tight groups whose first members are far and whose nearest are close."""
+    theta = np.r_[np.linspace(0, 0.05, 40), np.linspace(0.149, 0.2, 40)[::-1]]
+    x = np.stack([np.cos(theta), np.sin(theta), 0 * theta], axis=1)
+    mu = pf.Particles(pf.Sphere(3), x)
+    assert Clusters(0.1)(mu).count == 1
+    assert Clusters(0.098)(mu).count == 2
+
+
+def test_the_arc_through_pi_is_one_cluster():
+    theta = np.array([np.pi - 0.01, -np.pi + 0.01, 0.0])
+    mu = pf.Particles(pf.Circle(), pf.Circle().points(theta))
+    assert Clusters(0.05)(mu).labels.tolist() == [0, 0, 1]
+
+
+def test_labels_are_numbered_by_first_appearance_and_masses_add():
+    x = np.eye(3)[[2, 0, 2, 1]]
+    part = Clusters(0.1)(pf.Particles(pf.Sphere(3), x, [0.1, 0.2, 0.3, 0.4]))
+    assert part.labels.tolist() == [0, 1, 0, 2]
+    np.testing.assert_allclose(part.masses, [0.4, 0.2, 0.4])
+    assert part.sizes.tolist() == [2, 1, 1]
+
+
+def test_a_hundred_thousand_tokens_in_five_clusters():
+    centers = np.vstack([np.eye(3), -np.eye(3)[:2]])
+    mu = pf.Particles.clustered(
+        pf.Sphere(3), 100_000, centers=centers, scale=0.02, key=jax.random.key(2)
+    )
+    assert ClusterCount(0.05)(mu) == 5
+    assert LargestMass(0.05)(mu) == pytest.approx(0.2)
+
+
+def test_radius_must_be_positive():
+    with pytest.raises(pf.errors.InputError, match="radius.*positive.*-0.1"):
+        Clusters(-0.1)
