@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import pushforward as pf
+
 from pushforward.control.neural.families import Bottleneck, In, Out
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR, LevenbergMarquardt
@@ -21,6 +23,7 @@ from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.control.neural.readouts import Readout
 from pushforward.control.neural.schemes import Euler, Midpoint, RungeKutta
 from pushforward.control.neural.targets import target_problem
+from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import (
     minimal_norm_interpolator,
     optimize,
@@ -343,3 +346,29 @@ def test_smooth_penalty_of_the_inner_form_smooths_controls():
 def test_bad_input_is_explained(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "family", [Out(2), In(2), Bottleneck(2, 3)], ids=["out", "in", "bottleneck"]
+)
+def test_flowing_the_field_repeats_the_network(family):
+    problem = TrainingProblem(
+        family, START, [1.0, 0.0, -1.0], horizon=2.0, layers=4, scheme=Euler()
+    )
+    controls = problem.random(KEY, 0.5)
+    made = Trained(problem, controls, np.zeros(1), np.zeros(1), 0.0)
+    mu = pf.Particles(pf.Euclidean(2), jnp.asarray(START))
+    layers = pf.flow(made.as_field(), mu, 2.0, save=2, solver=pf.Layers(0.5))
+    assert np.asarray(layers.final.points) == pytest.approx(
+        made.trajectory(START)[-1], abs=1e-13
+    )
+
+
+def test_flow_is_the_limit_of_the_layers():
+    problem = triple(lam=0.5, horizon=0.6, layers=6, scheme=RungeKutta())
+    made = optimize(problem, solver=ILQR(), key=KEY)
+    mu = pf.Particles(pf.Euclidean(2), jnp.asarray(START))
+    exact = pf.flow(made.as_field(), mu, 0.6, save=2)
+    assert np.asarray(exact.final.points) == pytest.approx(
+        made.trajectory(START)[-1], abs=1e-6
+    )

@@ -111,3 +111,9 @@ class Trained:
         """The same control on `factor` times as many layers."""
         controls = jnp.repeat(self.parameters.controls, factor, axis=0)
         return self.parameters._replace(controls=controls)
+
+    def as_field(self):
+        """The network as a `Switched` field of `Perceptron`s, ready for `flow`."""
+        from pushforward.control.neural.conversion import as_field
+
+        return as_field(self)
