@@ -87,7 +87,8 @@ class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """The most likely class."""
-        return self.classes_[np.argmax(_outputs(self, X), axis=1)]
+        best = np.argmax(_outputs(self, X), axis=1)
+        return self.classes_[best]
 
 
 class NeuralODERegressor(RegressorMixin, BaseEstimator):
@@ -132,7 +133,8 @@ class NeuralODERegressor(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         """Outputs in the units of the targets."""
-        outputs = _outputs(self, X) * self.target_scale_ + self.target_mean_
+        scaled = _outputs(self, X)
+        outputs = scaled * self.target_scale_ + self.target_mean_
         return outputs[:, 0] if self.flat_ else outputs
 
     def __sklearn_tags__(self):

@@ -74,11 +74,11 @@ class SpaceTimeWeights(eqx.Module):
 
 
 class SpaceTimeProblem(eqx.Module):
-    """E(X(T)) + tracking int E dt + lam int ||w||^2 + ||b||^2 dt over space-time weights.
+    """E(X(T)) + tracking int E dt + lam int ||w||^2 + ||b||^2 dt for kernels w, b.
 
     x^{k+1} = Pi_k x^k + dt (W_k diag(q^k) sigma(x^k) + b_k), read out by the mean
     over the neuron index, squared loss. Grids may differ from layer to layer.
-    [geshkovski2020large]
+    [esteveyague2020large]
     """
 
     start: Float[Array, "s n"]

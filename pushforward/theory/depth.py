@@ -24,7 +24,7 @@ def scalar_minimal_norm(start: float, end: float) -> float:
     >>> round(scalar_minimal_norm(0.5, math.e), 10)
     1.5479608148
 
-    [geshkovski2020large]
+    [esteveyague2020large]
     """
     for name, value in (("start", start), ("end", end)):
         _positive(name, value)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import pushforward as pf
-
 from pushforward.control.neural.families import Bottleneck, In, Out
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR, LevenbergMarquardt

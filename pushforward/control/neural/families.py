@@ -52,7 +52,7 @@ class AbstractFamily(eqx.Module):
 class Out(AbstractFamily):
     """f(x, u) = w sigma(x) + b: linear in the control, homogeneous for any sigma.
 
-    Called "inside" in the authors' code. [geshkovski2020large]
+    Called "inside" in the authors' code. [esteveyague2020large]
     """
 
     d: int = eqx.field(static=True)

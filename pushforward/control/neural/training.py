@@ -95,7 +95,7 @@ def train(
     >>> bool(fit.risk()[-1] < 0.01)
     True
 
-    [geshkovski2020large]
+    [esteveyague2020large]
     """
     inputs, labels = data
     problem = TrainingProblem(
