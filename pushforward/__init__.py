@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from pushforward.fields import UnitNorm as UnitNorm
     from pushforward.fields import UnnormalizedAttention as UnnormalizedAttention
     from pushforward.flows import Adaptive as Adaptive
+    from pushforward.flows import ArcLength as ArcLength
     from pushforward.flows import Brownian as Brownian
     from pushforward.flows import Heun as Heun
     from pushforward.flows import Layers as Layers
     from pushforward.flows import LieTrotter as LieTrotter
     from pushforward.flows import LogTimes as LogTimes
+    from pushforward.flows import Merge as Merge
     from pushforward.flows import OnlyObservables as OnlyObservables
     from pushforward.flows import Outcome as Outcome
     from pushforward.flows import Trajectory as Trajectory
@@ -81,7 +83,8 @@ _HOMES = {
         "Switched UnitNorm UnnormalizedAttention"
     ),
     "flows": (
-        "Adaptive Brownian Heun Layers LieTrotter LogTimes OnlyObservables Outcome "
+        "Adaptive ArcLength Brownian Heun Layers LieTrotter LogTimes Merge "
+        "OnlyObservables Outcome "
         "Trajectory flow"
     ),
     "io": "load",

@@ -51,7 +51,7 @@ def check_finite(name: str, array: Array) -> None:
 
 
 def scalar(name: str, value: object) -> Array:
-    """A finite number as a zero-dimensional array, so that changing it never recompiles."""
+    """A finite number as an array, so that changing it never recompiles."""
     array = as_float_array(name, value)
     if array.ndim != 0:
         raise InputError(f"`{name}` must be one number, got shape {array.shape}.")

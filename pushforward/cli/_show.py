@@ -3,7 +3,7 @@
 import json
 import pathlib
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ def show(
         if np.ndim(values) == 1
     }
     ended = trajectory.outcome
-    values = {
+    values: dict[str, Any] = {
         "run": str(run),
         "field": repr(trajectory.field),
         "space": repr(trajectory.final.space).split("  #")[0],

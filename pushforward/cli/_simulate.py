@@ -4,7 +4,7 @@ import json
 import pathlib
 import sys
 import time
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -15,7 +15,7 @@ from rich.table import Table
 RADIUS = 0.05  # geodesic radius at which the live table counts clusters
 
 
-class Model(str, Enum):
+class Model(StrEnum):
     """The dynamics, by the names of the papers."""
 
     sa = "sa"

@@ -85,4 +85,5 @@ def _line(claim, seconds: float) -> str:
     if claim.measured is not None:
         numbers = f"  {claim.measured:.8g} vs {claim.predicted:.8g}"
     note = f"  ({claim.note})" if claim.note and claim.holds is not True else ""
-    return f"{mark[claim.holds]} {claim.study}: {claim.claim}{numbers}{note} {seconds:.1f} s"
+    what = f"{mark[claim.holds]} {claim.study}: {claim.claim}"
+    return f"{what}{numbers}{note} {seconds:.1f} s"

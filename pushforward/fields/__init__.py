@@ -19,5 +19,7 @@ from pushforward.fields._normalization import PeriNorm as PeriNorm
 from pushforward.fields._normalization import PreNorm as PreNorm
 from pushforward.fields._normalization import UnitNorm as UnitNorm
 from pushforward.fields._perceptron import Perceptron as Perceptron
+from pushforward.fields._scaled import same_for_all_orders as same_for_all_orders
+from pushforward.fields._scaled import scaled_push as scaled_push
 from pushforward.fields._switched import Switched as Switched
 from pushforward.fields._switched import switch_times as switch_times

@@ -42,10 +42,9 @@ class Attention(AbstractMeanField):
         return apply(self.V, self.sums(seen_from(self, x, mu)).average())
 
     def drive(self, t, mu: Particles) -> Drive:
-        """The softmax average over the other particles, and the share kept by itself."""
+        """The softmax average over the others, and the share kept by itself."""
         total = self.sums(seen_by_itself(self, mu))
-        own = jnp.exp(total.log_own - total.log_total)
-        return own_apart(self.V, total.average(), own, mu)
+        return own_apart(self.V, total.average(), total.share(), mu)
 
 
 class UnnormalizedAttention(AbstractMeanField):
@@ -92,7 +91,7 @@ class UnnormalizedAttention(AbstractMeanField):
         """The pull of the other particles, and of each particle on itself."""
         total = self.sums(seen_by_itself(self, mu))
         scale = self.log_scale.astype(mu.points.dtype)
-        own = jnp.exp(total.log_own + scale)
+        own = total.share() * jnp.exp(total.log_total + scale)
         return own_apart(self.V, self._scaled(total), own, mu)
 
     def _scaled(self, total: KernelSum) -> Array:

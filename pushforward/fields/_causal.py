@@ -1,6 +1,5 @@
 """Causal self-attention: token k sees tokens 1, ..., k."""
 
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import matrix_or_none
@@ -39,5 +38,4 @@ class CausalAttention(AbstractField):
     def drive(self, t, mu: Particles) -> Drive:
         """The softmax average over the past, and the share kept by itself."""
         total = self.sums(seen_by_itself(self, mu, causal=True))
-        own = jnp.exp(total.log_own - total.log_total)
-        return own_apart(self.V, total.average(), own, mu)
+        return own_apart(self.V, total.average(), total.share(), mu)

@@ -89,7 +89,7 @@ class Sum(AbstractField):
     def drive(self, t, mu: Particles) -> Drive:
         """The sum of the drives."""
         drives = [field.drive(t, mu) for field in self.fields]
-        across = sum(drive.across for drive in drives)
+        across = sum((drive.across for drive in drives[1:]), drives[0].across)
         along = _sum_or_none([drive.along for drive in drives])
         growth = _sum_or_none([drive.growth for drive in drives])
         return Drive(across, along, growth)

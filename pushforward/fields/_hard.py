@@ -49,14 +49,21 @@ class HardRelaxation(AbstractMeanField):
     Tokens relax to the hull vertex they follow. [geshkovski2023clusters]
     """
 
-    hard: HardAttention
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | None
+    tie: Float[Array, ""]
 
     def __init__(self, Q=None, K=None, V=None, *, tie=1e-12):
-        self.hard = HardAttention(Q, K, V, tie=tie)
+        self.Q = matrix_or_none("Q", Q)
+        self.K = matrix_or_none("K", K)
+        self.V = matrix_or_none("V", V)
+        self.tie = positive("tie", tie, "It is a difference of inner products.")
 
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
         """V times the gap between x and its best matches."""
-        return self.hard.at(t, x, mu) - apply(self.hard.V, x)
+        hard = HardAttention(self.Q, self.K, self.V, tie=self.tie)
+        return hard.at(t, x, mu) - apply(self.V, x)
 
     def drive(self, t, mu: Particles) -> Drive:
         """The gap at every particle."""

@@ -1,5 +1,7 @@
 """Several attention heads in one layer: their outputs are summed, not averaged."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -41,7 +43,7 @@ class Heads(AbstractField):
 
 
 def _alike(heads) -> bool:
-    first = jax.tree_util.tree_structure(heads[0])
+    first: Any = jax.tree_util.tree_structure(heads[0])
     shapes = [jnp.shape(leaf) for leaf in jax.tree_util.tree_leaves(heads[0])]
     return all(
         jax.tree_util.tree_structure(h) == first

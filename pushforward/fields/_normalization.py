@@ -53,7 +53,7 @@ class AbstractNormalized(AbstractField):
 
 
 class PreNorm(AbstractNormalized):
-    """Pre-LN: dx/dt = A(theta), so d theta/dt = (1/r) P A and 1 - rho decays like t^-2."""
+    """Pre-LN: dx/dt = A(theta), so d theta/dt = (1/r) P A; 1 - rho falls like t^-2."""
 
     field: AbstractField
 

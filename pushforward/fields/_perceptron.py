@@ -27,10 +27,10 @@ class Perceptron(AbstractMeanField):
     activation: Callable = eqx.field(static=True)
 
     def __init__(self, W, A, b=None, activation: Callable = jax.nn.relu):
-        self.W = matrix_or_none("W", W)
-        self.A = matrix_or_none("A", A)
-        if self.W is None or self.A is None:
+        W, A = matrix_or_none("W", W), matrix_or_none("A", A)
+        if W is None or A is None:
             raise InputError("`W` and `A` must be matrices, got None.")
+        self.W, self.A = W, A
         h = self.A.shape[0]
         self.b = jnp.zeros(h) if b is None else as_float_array("b", b)
         check_finite("b", self.b)

@@ -50,6 +50,7 @@ class Adaptive(AbstractSolver):
     def attempt(self, field, t, h, mu, motion, dW):
         """x + h sum_i b_i k_i with k_i = v(t + c_i h, proj(x + h sum_j a_ij k_j))."""
         tableau = self.scheme.tableau
+        assert isinstance(tableau, diffrax.ButcherTableau)
         k = [motion]
         for c, row in zip(tableau.c, tableau.a_lower, strict=True):
             k.append(field(t + float(c) * h, displaced(mu, combined(k, row), h)))

@@ -1,5 +1,7 @@
 """The loop: from one time to the next, step by step, with accept and reject."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import equinox.internal as eqxi
 import jax
@@ -37,7 +39,7 @@ class Segment(eqx.Module):
     field: AbstractField
     solver: AbstractSolver
     noise: AbstractNoise | None
-    until: object
+    until: Callable | None
     key: PRNGKeyArray | None
 
 
@@ -57,7 +59,8 @@ def advance(segment: Segment, carry: Carry, t_end, reverse: bool) -> Carry:
         return (carry.t < t_end) & (carry.status == RUNNING)
 
     def body(state):
-        return _one_step(segment, *state, t_end)
+        carry, motion = state
+        return _one_step(segment, carry, motion, t_end)
 
     if reverse:
         budget = min(solver.max_steps, 4096)

@@ -38,7 +38,7 @@ class Heun(AbstractFixedStep):
 
     h: Float[Array, ""]
     max_steps: int = eqx.field(static=True)
-    order: ClassVar[int] = 2
+    order: ClassVar[int] = 2  # type: ignore[misc]
 
     def __init__(self, h, *, max_steps=10_000_000):
         self.h = positive("h", h, "It is the time step.")
@@ -64,7 +64,7 @@ class Layers(AbstractFixedStep):
 
     h: Float[Array, ""]
     max_steps: int = eqx.field(static=True)
-    order: ClassVar[int] = 1
+    order: ClassVar[int] = 1  # type: ignore[misc]
 
     def __init__(self, h, *, max_steps=10_000_000):
         self.h = positive("h", h, "It is the step of one layer.")
@@ -94,7 +94,7 @@ class LieTrotter(AbstractFixedStep):
 
     h: Float[Array, ""]
     max_steps: int = eqx.field(static=True)
-    order: ClassVar[int] = 1
+    order: ClassVar[int] = 1  # type: ignore[misc]
 
     def __init__(self, h, *, max_steps=10_000_000):
         self.h = positive("h", h, "It is the time step.")

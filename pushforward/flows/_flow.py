@@ -19,6 +19,8 @@ from pushforward.fields import AbstractField, switch_times
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import UNTIL, Carry, Segment, advance
 from pushforward.flows._fixed import Heun, Layers
+from pushforward.flows._long_flow import flow_merging
+from pushforward.flows._merging import Merge
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._outcome import Outcome, explain
 from pushforward.flows._progress import reporter
@@ -37,6 +39,7 @@ def flow(
     t0: float = 0.0,
     save=101,
     solver: AbstractSolver | None = None,
+    merge: Merge | None = None,
     noise: AbstractNoise | None = None,
     observe: Mapping[str, Callable] | None = None,
     until: Callable[[Particles], object] | None = None,
@@ -56,6 +59,8 @@ def flow(
 
     Other arguments:
 
+    - `merge`: `Merge(radius)` turns coincident particles into weighted atoms, so that
+      exponentially long times are reached; `t1` may then be infinite.
     - `noise`: such as `Brownian(sigma)`; needs `key`.
     - `until`: a function of the measure; the flow stops when it becomes true, at a time
       located to rounding.
@@ -70,6 +75,24 @@ def flow(
     """
     _check(field, mu, noise, key, solver)
     solver = solver or (Heun(0.01) if noise is not None else Adaptive())
+    if merge is not None:
+        if noise is not None or store is not None or is_traced(field, mu):
+            raise InputError(
+                "`merge` works on the host, without noise and without a store: save "
+                "the trajectory with trajectory.save(path)."
+            )
+        return flow_merging(
+            field,
+            mu,
+            t1,
+            t0,
+            save,
+            solver,
+            merge,
+            observe or {},
+            until,
+            reporter(progress),
+        )
     times = save_times(save, t0, t1)
     if isinstance(solver, Layers):
         times = _on_grid(times, float(solver.h), t0)
@@ -220,8 +243,9 @@ def _hosted(segment, start, times, frame, observe, keep, report, store) -> Traje
         for t_end in _with_switches(segment.field, times)[1:]:
             if t_end <= float(carry.t):
                 continue
-            before, carry = carry, _advance(segment, carry, t_end, reverse=False)
-            if int(carry.status) == UNTIL:
+            before = carry
+            carry = _advance(segment, carry, np.asarray(t_end), reverse=False)
+            if int(carry.status) == UNTIL and not isinstance(segment.solver, Layers):
                 carry = _locate(segment, before, carry)
             if int(carry.status) != 0:
                 break
@@ -273,9 +297,10 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        trial = _advance(free, before, middle, reverse=False)
-        if bool(segment.until(trial.mu)):
+        # An array, not a float: a float is static and would compile every time.
+        trial = _advance(free, before, np.asarray(middle), reverse=False)
+        if segment.until is not None and bool(segment.until(trial.mu)):
             high, best = middle, trial
         else:
-            low = middle
+            low, before = middle, trial
     return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL))

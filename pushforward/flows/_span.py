@@ -27,7 +27,7 @@ from pushforward.spaces import Sphere
 def rotate(
     field: AbstractField, mu: Particles
 ) -> tuple[Particles, Float[Array, "n d"] | None]:
-    """mu in coordinates of its span, and the basis that leads back (None: not useful)."""
+    """mu in coordinates of its span, and the basis that leads back, if useful."""
     if not (
         isinstance(mu.space, Sphere) and 2 <= mu.n < mu.d and depends_on_gram(field)
     ):

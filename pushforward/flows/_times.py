@@ -31,6 +31,21 @@ class LogTimes:
 
 
 @dataclasses.dataclass(frozen=True)
+class ArcLength:
+    """A frame whenever the measure has moved by `step`, for flows with merging.
+
+    Arc length is that of the tokens, ds^2 = sum_i |dx_i|^2, the clock of normalized
+    gradient flow. Plateaus that last e^{beta} take no room in it.
+    """
+
+    step: float
+
+    def __post_init__(self):
+        if not self.step > 0:
+            raise InputError(f"`step` must be positive, got {self.step!r}.")
+
+
+@dataclasses.dataclass(frozen=True)
 class OnlyObservables:
     """Keep observables at the given times but not the points; the last one is kept.
 
@@ -48,6 +63,8 @@ def save_times(save, t0: float, t1: float) -> np.ndarray:
             f"`t1` must not be before `t0`, got t0 = {t0:g}, t1 = {t1:g}. To run "
             "backward in time, flow the field (-1.0) * field."
         )
+    if isinstance(save, ArcLength):
+        raise InputError("ArcLength needs merging: pass merge=Merge().")
     if isinstance(save, OnlyObservables):
         return save_times(save.times, t0, t1)
     if isinstance(save, LogTimes):

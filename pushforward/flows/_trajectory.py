@@ -16,22 +16,51 @@ from pushforward.flows._outcome import Outcome
 from pushforward.measures import Particles
 
 
+class Merges(eqx.Module):
+    """Who was absorbed by whom, and when: the tree of a flow with merging.
+
+    At e^{log_times[k]} the atom named by token `absorbed[k]` became part of the atom
+    named by token `into[k]`. In order of time.
+    """
+
+    log_times: Float[np.ndarray, "k"]
+    arc: Float[np.ndarray, "k"]
+    absorbed: Int[np.ndarray, "k"]
+    into: Int[np.ndarray, "k"]
+
+    @classmethod
+    def of(cls, rows: list[tuple[float, float, int, int]]) -> Merges:
+        """From rows (log time, arc length, absorbed, into)."""
+        times, arc, absorbed, into = zip(*rows, strict=True) if rows else ((),) * 4
+        return cls(
+            np.array(times, float),
+            np.array(arc, float),
+            np.array(absorbed, int),
+            np.array(into, int),
+        )
+
+
 class Trajectory(eqx.Module):
     """A curve of measures, saved at `times`.
 
     `measures` is one `Particles` object with a leading time axis; `traj[k]` is frame k.
     When only observables were kept, `measures` is None and `final` is still there.
+    Flows with merging also have `log_times` (natural logarithms of the time since the
+    start, for times beyond 1e308), the arc length `arc`, and the tree of `merges`.
     """
 
     times: Float[np.ndarray, "t"] | Float[Array, "t"]
     measures: Particles | None
     final: Particles
-    observed: dict[str, Array]
+    observed: dict[str, Array] | dict[str, np.ndarray]
     steps: Int[Array, ""]
     rejected: Int[Array, ""]
     status: Int[Array, ""]
     field: AbstractField | None
     outcome: Outcome | None = eqx.field(static=True, default=None)
+    log_times: Float[np.ndarray, "t"] | None = None
+    arc: Float[np.ndarray, "t"] | None = None
+    merges: Merges | None = None
 
     @property
     def points(self) -> Float[Array, "t n d"]:

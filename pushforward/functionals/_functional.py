@@ -51,7 +51,7 @@ class AbstractFunctional(eqx.Module):
 class FunctionalSum(AbstractFunctional):
     """F_1 + F_2 + ..."""
 
-    terms: tuple[AbstractFunctional, ...]
+    terms: tuple[AbstractFunctional, ...] = eqx.field(converter=tuple)
 
     def __call__(self, mu: Particles) -> Float[Array, ""]:
         """The sum of the values."""

@@ -12,7 +12,8 @@ from pushforward.sums import AbstractSum, Exact, Kernel
 class InteractionEnergy(AbstractFunctional):
     """The interaction energy in its safe scaling, a number in (0, 1].
 
-    E(mu) = int int e^{beta <x, y> - |beta|} dmu(x) dmu(y) = 2 |beta| e^{-|beta|} |E_beta|,
+    E(mu) = int int e^{beta <x, y> - |beta|} dmu(x) dmu(y)
+          = 2 |beta| e^{-|beta|} |E_beta|,
 
     where E_beta = (1/(2 beta)) int int e^{beta <x,y>} dmu dmu is the energy of the
     papers, returned by `plain`, which overflows above beta = 709. E increases along SA
@@ -36,7 +37,7 @@ class InteractionEnergy(AbstractFunctional):
         return jnp.exp(log_z - jnp.abs(self.beta).astype(log_z.dtype)) @ mu.weights
 
     def plain(self, mu: Particles) -> Float[Array, ""]:
-        """E_beta = (1/(2 beta)) int int e^{beta <x, y>}; infinite where it overflows."""
+        """E_beta = (1/(2 beta)) int int e^{beta <x, y>}; infinite on overflow."""
         return self(mu) * jnp.exp(jnp.abs(self.beta)) / (2 * self.beta)
 
     def variation(self, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:

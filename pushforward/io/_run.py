@@ -34,7 +34,7 @@ class RunStore:
 
     def __init__(self, path: pathlib.Path, group: zarr.Group, resumed: Any = None):
         self.path = path
-        self.group = group
+        self.group: Any = group
         self.hashes: list[str] = [] if resumed is None else list(resumed["hashes"])
         self.resumed = resumed
 
@@ -108,8 +108,11 @@ class RunStore:
         state = mu.moved(jnp.asarray(r["points"]), jnp.asarray(r["log_weights"]))
         if state.points.shape[1] != mu.d:
             raise StoreError(f"{self.path} does not fit this run. Remove it.")
-        numbers = [jnp.asarray(r[name]) for name in ("h", "accepted", "rejected")]
-        carry = Carry(jnp.asarray(r["t"]), state, *numbers, jnp.zeros((), int))
+        h, accepted, rejected = (
+            jnp.asarray(r[k]) for k in ("h", "accepted", "rejected")
+        )
+        status = jnp.zeros((), int)
+        carry = Carry(jnp.asarray(r["t"]), state, h, accepted, rejected, status)
         return carry, [self.frame(k) for k in range(len(self.hashes))]
 
     def frame(self, k: int) -> dict[str, np.ndarray]:

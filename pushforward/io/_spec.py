@@ -1,6 +1,5 @@
 """Objects as JSON by public name: what the command line, the page and runs exchange."""
 
-import functools
 import importlib
 import inspect
 from typing import Any
@@ -46,31 +45,51 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """The object that `to_json` wrote. Only public names are looked up; no code runs."""
+    """The object that `to_json` wrote. Public names only; no code runs."""
     if isinstance(value, list):
         return [from_json(item) for item in value]
     if not isinstance(value, dict):
         return value
+    if "type" in value:
+        return _object(value)
     if "array" in value:
-        return np.asarray(value["array"], dtype=value["dtype"]).reshape(value["shape"])
-    if "activation" in value:
+        return _array(value)
+    if set(value) == {"activation"}:
         return _known(value["activation"], ACTIVATIONS, jax.nn)
-    if "scheme" in value:
+    if set(value) == {"scheme"}:
         return _known(value["scheme"], SCHEMES, importlib.import_module("diffrax"))()
-    if "type" not in value:
-        return {name: from_json(item) for name, item in value.items()}
+    return {name: from_json(item) for name, item in value.items()}
+
+
+def _object(value: dict) -> Any:
     name = value["type"]
-    if name not in pushforward.public_names():
+    public = isinstance(name, str) and name in pushforward.public_names()
+    cls = getattr(pushforward, name) if public else None
+    # Functions have public names too; a specification makes values and calls nothing.
+    if not inspect.isclass(cls) or name == "Trajectory":
         raise InputError(f"unknown type {name!r} in a specification.")
-    cls = getattr(pushforward, name)
     arguments = {k: from_json(v) for k, v in value.items() if k != "type"}
     unknown = set(arguments) - set(_parameters(cls))
     if unknown:
         raise InputError(f"{name} has no parameter {sorted(unknown)[0]!r}.")
-    return cls(**arguments)
+    try:
+        return cls(**arguments)
+    except TypeError as error:
+        raise InputError(f"cannot make {name} from {value}: {error}.") from error
 
 
-@functools.cache
+def _array(value: dict) -> np.ndarray:
+    try:
+        dtype = np.dtype(value["dtype"])
+        if dtype.kind not in "fiub":
+            raise TypeError(f"{dtype} is not a number")
+        return np.asarray(value["array"], dtype=dtype).reshape(value["shape"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"not an array of `array`, `shape` and `dtype`: {error}."
+        ) from error
+
+
 def _parameters(cls: type) -> tuple[str, ...]:
     return tuple(inspect.signature(cls).parameters)
 
@@ -86,6 +105,6 @@ def _array_to_json(array: np.ndarray) -> Any:
 
 
 def _known(name: str, names: tuple[str, ...], module: Any) -> Any:
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise InputError(f"unknown name {name!r}; known: {', '.join(names)}.")
     return getattr(module, name)

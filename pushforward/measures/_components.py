@@ -4,6 +4,7 @@ Two points are joined when their geodesic distance is at most the radius; compon
 are the classes of the transitive closure. Runs on the host, on numpy arrays.
 """
 
+import jax.numpy as jnp
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -90,7 +91,7 @@ def _touching(
 def _minimum_distance(x: np.ndarray, y: np.ndarray) -> float:
     if len(x) * len(y) <= 10_000:
         return float(cdist(x, y).min())
-    return float(cKDTree(x).query(y)[0].min())
+    return float(np.min(cKDTree(x).query(y)[0]))
 
 
 def _by_search(points, radius, distances=cdist) -> np.ndarray:
@@ -117,8 +118,9 @@ def _by_search(points, radius, distances=cdist) -> np.ndarray:
     return labels
 
 
-def _pairs(space: AbstractSpace, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.asarray(space.distance(x[:, None, :], y[None, :, :]))
+def _pairs(space: AbstractSpace, x, y) -> np.ndarray:
+    x, y = jnp.asarray(x)[:, None, :], jnp.asarray(y)[None, :, :]
+    return np.asarray(space.distance(x, y))
 
 
 def _components_of_edges(n: int, edges: np.ndarray) -> np.ndarray:

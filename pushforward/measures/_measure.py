@@ -1,5 +1,7 @@
 """What every measure offers to fields and observables."""
 
+import abc
+
 import equinox as eqx
 from jaxtyping import Array, Float
 
@@ -14,3 +16,9 @@ class AbstractMeasure(eqx.Module):
 
     space: eqx.AbstractVar[AbstractSpace]
     points: eqx.AbstractVar[Float[Array, "n d"]]
+    log_weights: eqx.AbstractVar[Float[Array, "n"]]
+
+    @property
+    @abc.abstractmethod
+    def weights(self) -> Float[Array, "n"]:
+        """The mass of each quadrature point."""

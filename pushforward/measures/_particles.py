@@ -90,7 +90,7 @@ class Particles(AbstractMeasure):
 
     @classmethod
     def normalized(cls, space: AbstractSpace, points, weights=None) -> Particles:
-        """Project the points onto the space first, and rescale weights to sum to one."""
+        """Project the points onto the space, and rescale weights to sum to one."""
         x = as_float_array("points", points)
         check_finite("points", x)
         if weights is not None:

@@ -21,7 +21,7 @@ def in_hemisphere(mu: Particles) -> bool:
     solution = linprog(objective, A_ub=constraints, b_ub=np.zeros(n), bounds=bounds)
     if not solution.success:
         raise NumericalError(f"the hemisphere program failed: {solution.message}")
-    return bool(-solution.fun > 1e-9)
+    return bool(np.asarray(solution.x)[-1] > 1e-9)
 
 
 def hemisphere_margin(mu: Particles) -> float:

@@ -1,1 +1,1 @@
-
+"""Real Transformers: hidden states and weights as trajectories and fields."""

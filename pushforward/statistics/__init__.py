@@ -1,1 +1,1 @@
-
+"""Learning from samples."""

@@ -45,6 +45,11 @@ class KernelSum(NamedTuple):
     moment: Float[Array, "m k"]
     log_own: Float[Array, "m"] | None
 
+    def share(self) -> Float[Array, "m"]:
+        """The share of the total that every particle keeps for itself (when `own`)."""
+        assert self.log_own is not None
+        return jnp.exp(self.log_own - self.log_total)
+
     def average(self) -> Float[Array, "m k"]:
         """The moment over the total: the softmax average (without j = i when `own`)."""
         return jnp.exp(self.log_scale - self.log_total)[:, None] * self.moment

@@ -1,1 +1,1 @@
-
+"""Optimal transport between measures."""

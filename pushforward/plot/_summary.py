@@ -1,0 +1,99 @@
+"""One page for one run: where the tokens are, and three numbers against time."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from pushforward.flows import Trajectory
+from pushforward.plot._circle import circle
+from pushforward.plot._colors import ByCluster, Color
+from pushforward.plot._history import History, as_trajectory
+from pushforward.plot._numbers import beta_of, numbers
+from pushforward.plot._principal import projection
+from pushforward.plot._rainbow import rainbow
+from pushforward.plot._sphere import sphere
+from pushforward.plot._style import PALETTE, new_figure, styled
+from pushforward.plot._time_axis import since_start, time_axis
+
+MOST = 201  # frames that are measured
+
+
+@styled
+def summary(
+    trajectory: Trajectory | np.ndarray,
+    *,
+    beta: float | None = None,
+    radius: float = 0.1,
+    color: Color = None,
+    log_time: bool = False,
+) -> Figure:
+    """The picture of a run: its end with trails, energy, clusters and mean cosine.
+
+    Energy is 2 beta e^{-beta} E in (0, 1], with the beta of the field unless given;
+    clusters are components at `radius`. On the circle angles against time come too;
+    for d > 3 the picture is a projection, named with the variance it keeps.
+    """
+    history = as_trajectory(trajectory, "summary")
+    color = ByCluster(radius) if color is None else color
+    figure = new_figure(8.0, 4.6)
+    left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1.0))
+    title = f"t = {history.times[-1]:g}, n = {history.points.shape[1]}"
+    if history.round and history.d == 2:
+        top, bottom = left.subplots(2, 1, height_ratios=(1.35, 1.0))
+        circle(trajectory, ax=top, color=color).set_title(title)
+        rainbow(trajectory, ax=bottom, log_time=log_time)
+    elif history.round and history.d == 3:
+        sphere(trajectory, ax=left.subplots(), color=color).set_title(title)
+    else:
+        ax = projection(trajectory, ax=left.subplots(), color=color)
+        ax.set_title(f"{title}\n{ax.get_title()}".strip())
+    panels = right.subplots(3, 1, sharex=True)
+    _panels(panels, history, beta_of(trajectory, beta), radius, log_time)
+    return figure
+
+
+def _panels(panels, history: History, beta: float, radius: float, log_time) -> None:
+    count = len(history.times)
+    measured = np.unique(np.linspace(0, count - 1, min(count, MOST)).astype(int))
+    times, keep = since_start(history.times[measured], log_time)
+    found = [numbers(history, k, beta, radius) for k in measured[keep]]
+    column = lambda name: np.array([getattr(f, name) for f in found])  # noqa: E731
+    top, middle, bottom = panels
+    if history.round:
+        top.plot(times, column("energy"), color=PALETTE[0])
+        top.set(ylim=(0, 1.04), title=f"energy, β = {beta:g}")
+        bottom.plot(times, column("cosine"), color=PALETTE[2])
+        low = min(-0.05, float(column("cosine").min()) - 0.05)
+        bottom.set(ylim=(low, 1.04), title="mean cosine of two tokens")
+    else:
+        spread = _spread(history)[measured[keep]]
+        top.plot(times, spread, color=PALETTE[0])
+        top.set(title="root mean square distance to the mean")
+        bottom.plot(times, np.linalg.norm(_means(history), axis=1)[measured[keep]])
+        bottom.set(title="norm of the mean")
+    _clusters(middle, times, column("clusters"), column("largest"), radius)
+    time_axis(bottom, history.times, log_time)
+
+
+def _clusters(ax: Axes, times, count, largest, radius: float) -> None:
+    """Number of clusters on the left axis, mass of the largest on the right one."""
+    ax.plot(times, count, color=PALETTE[6], drawstyle="steps-post")
+    ax.set_ylim(0, 1.08 * count.max())
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    ax.set_ylabel("clusters", color=PALETTE[6])
+    mass = ax.twinx()
+    mass.plot(times, largest, color=PALETTE[1], ls=(0, (5, 1.5)))
+    mass.set(ylim=(0, 1.08))
+    mass.set_ylabel("largest mass", color=PALETTE[1])
+    mass.spines["right"].set_visible(True)
+    ax.set_title(f"clusters at radius {radius:g}")
+
+
+def _means(history: History) -> np.ndarray:
+    return np.einsum("tn,tnd->td", history.weights, history.points)
+
+
+def _spread(history: History) -> np.ndarray:
+    away = ((history.points - _means(history)[:, None]) ** 2).sum(axis=2)
+    return np.sqrt((history.weights * away).sum(axis=1))
