@@ -92,7 +92,7 @@ def space_time(
     values = np.asarray(values)
     if values.shape != (len(times), len(space)):
         raise InputError(
-            f"`values` must have shape ({len(times)}, {len(space)}), got {values.shape}."
+            f"`values` must be ({len(times)}, {len(space)}), got {values.shape}."
         )
     ax = axes_or_new(ax, 5.0, 2.8)
     low, high = float(values.min()), float(values.max())
