@@ -96,7 +96,13 @@ def wave_cloud(p: Parameters) -> Claim:
     bulk = np.mean(np.abs(spectrum.real[low]))
     exact = theory.wave_cloud(p.wave_share[1] - p.wave_share[0])
     return within(
-        NAME, "K2 wave, bulk of the spectrum (C1-8)", PAPER, "theorem", bulk, exact, 2e-3
+        NAME,
+        "K2 wave, bulk of the spectrum (C1-8)",
+        PAPER,
+        "theorem",
+        bulk,
+        exact,
+        2e-3,
     )
 
 
