@@ -4,7 +4,6 @@ import abc
 from collections.abc import Callable
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -12,6 +11,11 @@ from jaxtyping import Array, Float
 from pushforward.control._checks import count
 
 Activation = Callable[[Array], Array]
+
+
+def relu(x: Array) -> Array:
+    """max(x, 0) with derivative zero at zero; a plain function, so that it pickles."""
+    return jnp.where(x > 0, x, 0.0)
 
 
 def positively_homogeneous(activation: Activation) -> bool:
@@ -91,7 +95,7 @@ class In(AbstractFamily):
     """
 
     d: int = eqx.field(static=True)
-    activation: Activation = eqx.field(static=True, default=jax.nn.relu)
+    activation: Activation = eqx.field(static=True, default=relu)
 
     def __check_init__(self):
         count("d", self.d)
@@ -127,7 +131,7 @@ class Bottleneck(AbstractFamily):
 
     d: int = eqx.field(static=True)
     hidden: int = eqx.field(static=True)
-    activation: Activation = eqx.field(static=True, default=jax.nn.relu)
+    activation: Activation = eqx.field(static=True, default=relu)
 
     def __check_init__(self):
         count("d", self.d)
