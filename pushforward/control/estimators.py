@@ -12,7 +12,7 @@ from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
 from pushforward.control.neural.losses import AbstractLoss, CrossEntropy, Squared
 from pushforward.control.neural.penalties import L2
 from pushforward.control.neural.problem import TrainingProblem
-from pushforward.control.neural.readouts import Readout
+from pushforward.control.neural.readouts import coordinate_readout
 from pushforward.control.neural.schemes import Midpoint
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import optimize
@@ -30,11 +30,12 @@ except ImportError as error:
 
 
 class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
-    """A neural ODE that moves points until a trained linear readout tells classes.
+    """A neural ODE that moves points until added coordinates tell their class.
 
-    Cross-entropy, tracked along depth with weight `tracking` (so that layers that
-    are not needed stay near zero), plus lam int |u|^2. Inputs are standardized;
-    `hidden` neurons per layer (None: the form Out); minibatches of `batch`.
+    The state is the input followed by one zero per class, which the flow fills with
+    the logits. Cross-entropy, tracked along depth with weight `tracking` (so that
+    layers that are not needed stay near zero), plus lam int |u|^2. `hidden` neurons
+    per layer (None: the form Out); Adam on minibatches of `batch`, then L-BFGS.
 
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(60, noise=0.1, random_state=0)
@@ -51,6 +52,7 @@ class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
         tracking: float = 0.1,
         batch: int | None = None,
         max_iter: int = 300,
+        standardize: bool = True,
         random_state: Any = 0,
     ):
         self.hidden = hidden
@@ -60,6 +62,7 @@ class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
         self.tracking = tracking
         self.batch = batch
         self.max_iter = max_iter
+        self.standardize = standardize
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -92,9 +95,9 @@ class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
 
 
 class NeuralODERegressor(RegressorMixin, BaseEstimator):
-    """A neural ODE with a trained linear readout and the squared loss.
+    """A neural ODE that writes its answer in added coordinates; squared loss.
 
-    Arguments as in `NeuralODEClassifier`; inputs and targets are standardized.
+    Arguments as in `NeuralODEClassifier`; targets are standardized.
     """
 
     def __init__(
@@ -106,6 +109,7 @@ class NeuralODERegressor(RegressorMixin, BaseEstimator):
         tracking: float = 0.1,
         batch: int | None = None,
         max_iter: int = 300,
+        standardize: bool = True,
         random_state: Any = 0,
     ):
         self.hidden = hidden
@@ -115,6 +119,7 @@ class NeuralODERegressor(RegressorMixin, BaseEstimator):
         self.tracking = tracking
         self.batch = batch
         self.max_iter = max_iter
+        self.standardize = standardize
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -153,23 +158,22 @@ def _fit(
     estimator: Any, X: np.ndarray, labels: np.ndarray, loss: AbstractLoss, outputs: int
 ) -> Trained:
     estimator.mean_, estimator.scale_ = X.mean(axis=0), _scale(X)
-    points = (X - estimator.mean_) / estimator.scale_
+    if not estimator.standardize:
+        estimator.mean_, estimator.scale_ = 0.0, 1.0
+    points = _state(estimator, X, outputs)
     d = points.shape[1]
     hidden = estimator.hidden
     family: AbstractFamily = Out(d) if hidden is None else Bottleneck(d, hidden)
     seed = check_random_state(estimator.random_state).randint(2**31 - 1)
-    key, draw = jax.random.split(jax.random.key(seed))
+    key = jax.random.key(seed)
     # powers of two: nearby data sizes share one compilation
     n = len(points)
     pad = max(16, 1 << (n - 1).bit_length()) - n
-    readout = Readout(
-        np.asarray(jax.random.normal(draw, (outputs, d))) / np.sqrt(d), trained=True
-    )
     problem = TrainingProblem(
         family,
         np.concatenate([points, np.repeat(points[:1], pad, axis=0)]),
         np.concatenate([labels, np.repeat(labels[:1], pad, axis=0)]),
-        readout=readout,
+        readout=coordinate_readout(d, outputs),
         loss=loss,
         penalty=L2(estimator.lam),
         horizon=estimator.horizon,
@@ -187,6 +191,12 @@ def _fit(
     return optimize(problem, solver=solver, scale=_start(family), key=key)
 
 
+def _state(estimator: Any, X: np.ndarray, outputs: int) -> np.ndarray:
+    """Scaled inputs followed by one zero per output: the coordinates that are read."""
+    points = (X - estimator.mean_) / estimator.scale_
+    return np.hstack([points, np.zeros((len(points), outputs))])
+
+
 def _start(family: AbstractFamily) -> float:
     """First weights small enough that a layer is near the identity."""
     return 0.3 / float(np.sqrt(family.d))
@@ -195,7 +205,7 @@ def _start(family: AbstractFamily) -> float:
 def _outputs(estimator: Any, X: np.ndarray) -> np.ndarray:
     check_is_fitted(estimator, "trained_")
     X = validate_data(estimator, X, reset=False, dtype=np.float64)
-    points = (X - estimator.mean_) / estimator.scale_
+    points = _state(estimator, X, estimator.trained_.readout.m)
     n = len(points)
     pad = max(16, 1 << (n - 1).bit_length()) - n
     padded = np.concatenate([points, np.repeat(points[:1], pad, axis=0)])

@@ -103,7 +103,7 @@ def rescaled_norm(run: Trained) -> float:
 
 @functools.lru_cache(maxsize=2)
 def circles_run(p: Parameters) -> Trained:
-    """Sixty points of the circles, ReLU, squared hinge, tracked (notes, section 1.5)."""
+    """Sixty points of the circles: ReLU, squared hinge, tracked."""
     points, labels = circles(0)
     problem = TrainingProblem(
         Out(3, relu),
