@@ -300,7 +300,7 @@ def chess_exact_zeros(p: Parameters) -> Claim:
 
 
 def digits_depth(p: Parameters) -> Claim:
-    """T2: with tracking, the depth at which digits are told apart does not grow with T."""
+    """T2: the depth at which tracked digits are told apart does not grow with T."""
     try:
         from sklearn.datasets import load_digits
 
