@@ -1,6 +1,7 @@
 """Pictures of long-horizon control: layers, spectra, states in space and time."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -98,7 +99,7 @@ def space_time(
     low, high = float(values.min()), float(values.max())
     if low < -0.05 * high:  # both signs: white must mean zero
         reach = max(-low, high)
-        look = {"cmap": "RdBu_r", "vmin": -reach, "vmax": reach}
+        look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -reach, "vmax": reach}
     else:
         look = {"cmap": DEPTHS}
     mesh = ax.pcolormesh(
@@ -106,7 +107,7 @@ def space_time(
     )
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
     bar.set_label(label)
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     ax.set_xlabel("time")
     ax.set_ylabel(space_label)
     return ax

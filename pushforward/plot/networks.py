@@ -60,13 +60,13 @@ def lift(states: np.ndarray, labels: np.ndarray) -> Figure:
     colors = [PALETTE[k % len(PALETTE)] for k in kinds]
     for k, (title, x) in enumerate((("input", states[0]), ("output", states[-1]))):
         ax = figure.add_subplot(1, 2, k + 1, projection="3d")
-        ax.scatter(x[:, 0], x[:, 1], x[:, 2], c=colors, s=6, linewidths=0)  # type: ignore
+        ax.scatter(x[:, 0], x[:, 1], x[:, 2], c=colors, s=6, linewidths=0)
         ax.set_title(title)
-        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):  # type: ignore[attr-defined]
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
             axis.pane.fill = False
             axis.pane.set_edgecolor(HAIR)
             axis.set_major_locator(_few())
-        ax.set_zlabel("added coordinate")  # type: ignore[attr-defined]
+        ax.set_zlabel("added coordinate")
     return figure
 
 

@@ -20,8 +20,8 @@ def relu(x: Array) -> Array:
 
 def positively_homogeneous(activation: Activation) -> bool:
     """Whether sigma(a x) = a sigma(x) for a > 0, as for ReLU; tested on numbers."""
-    x = np.linspace(-3.0, 3.0, 25)
-    return bool(np.allclose(activation(jnp.asarray(2.5 * x)), 2.5 * activation(x)))
+    x = jnp.linspace(-3.0, 3.0, 25)
+    return bool(jnp.allclose(activation(2.5 * x), 2.5 * activation(x)))
 
 
 class AbstractFamily(eqx.Module):

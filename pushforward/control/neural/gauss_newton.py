@@ -1,6 +1,7 @@
 """Second-order solvers for squared losses: Riccati Gauss-Newton, dense Marquardt."""
 
 import time
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -182,9 +183,10 @@ class LevenbergMarquardt(eqx.Module):
                 'pip install "pushforward[control]".'
             ) from error
         begin = time.perf_counter()
-        solver = optimistix.LevenbergMarquardt(rtol=self.tolerance, atol=1e-14)
-        run = optimistix.least_squares(
-            _residuals,
+        solver: Any = optimistix.LevenbergMarquardt(rtol=self.tolerance, atol=1e-14)
+        residuals: Any = _residuals
+        run: Any = optimistix.least_squares(
+            residuals,
             solver,
             start.controls,
             problem,

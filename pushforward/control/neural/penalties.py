@@ -28,10 +28,10 @@ class AbstractPenalty(eqx.Module):
 class L2(AbstractPenalty):
     """lam int |u|^2 dt."""
 
-    lam: Float[Array, ""] = eqx.field(converter=jnp.asarray)
+    lam: Float[Array, ""]
 
-    def __check_init__(self):
-        positive("lam", self.lam, _WHY)
+    def __init__(self, lam: float):
+        self.lam = jnp.asarray(positive("lam", lam, _WHY))
 
     def __call__(self, controls, dt):
         """lam dt sum |u_k|^2."""
@@ -41,10 +41,10 @@ class L2(AbstractPenalty):
 class H1(AbstractPenalty):
     """lam int |u|^2 + |u'|^2 dt, u' by differences: what the form `In` needs."""
 
-    lam: Float[Array, ""] = eqx.field(converter=jnp.asarray)
+    lam: Float[Array, ""]
 
-    def __check_init__(self):
-        positive("lam", self.lam, _WHY)
+    def __init__(self, lam: float):
+        self.lam = jnp.asarray(positive("lam", lam, _WHY))
 
     def __call__(self, controls, dt):
         """L2, plus lam sum |u_{k+1} - u_k|^2/dt."""
@@ -60,18 +60,19 @@ class L1(AbstractPenalty):
     `pushforward.control.train_sparse`. [esteveyague2023sparsity]
     """
 
-    lam: Float[Array, ""] = eqx.field(converter=jnp.asarray)
-    bound: Float[Array, ""] = eqx.field(default=None, converter=lambda m: m)
+    lam: Float[Array, ""]
+    bound: Float[Array, ""]
 
-    def __check_init__(self):
-        positive("lam", self.lam, _WHY)
-        if self.bound is None:
+    def __init__(self, lam: float, bound: float | None = None):
+        self.lam = jnp.asarray(positive("lam", lam, _WHY))
+        if bound is None:
             raise InputError(
                 "L1 needs `bound` (M): the largest l1 norm of a layer. Without it the "
                 "optimal control is an impulse at t = 0. For toy data take M near the "
                 "horizon, for instance L1(lam=0.05, bound=8.0)."
             )
-        positive("bound", self.bound, "It is the largest l1 norm of one layer.")
+        why = "It is the largest l1 norm of one layer."
+        self.bound = jnp.asarray(positive("bound", bound, why))
 
     def __call__(self, controls, dt):
         """lam dt sum ||u_k||_1; the bound is a constraint."""

@@ -1,5 +1,6 @@
 """Fixed targets in state space, and the rates at which tracking reaches them."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from pushforward.control._checks import finite
@@ -36,7 +37,9 @@ def target_problem(
     n = len(points)
     goals = finite("targets", targets, (n, family.d))
     if tracking > 0 and not slow_allowed and isinstance(family, Out):
-        rows = np.hstack([np.asarray(family.activation(goals)), np.ones((n, 1))])
+        rows = np.hstack(
+            [np.asarray(family.activation(jnp.asarray(goals))), np.ones((n, 1))]
+        )
         rank = int(np.linalg.matrix_rank(rows))
         if rank < n:
             raise InputError(

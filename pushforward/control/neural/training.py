@@ -48,7 +48,7 @@ def optimize(
     standard deviation `scale`.
     """
     require_smooth(problem)
-    runs = []
+    runs: list[Minimized] = []
     for draw in jax.random.split(key, count("starts", starts)):
         first = problem.random(draw, scale) if start is None or runs else start
         if first.controls.shape != (problem.layers, problem.family.size):

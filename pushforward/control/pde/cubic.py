@@ -72,7 +72,11 @@ class CubicBoundary:
 
 
 def tie(
-    n: int, *, beta: float = 1.0, middle: float = -100.0, bracket=(80.0, 95.0)
+    n: int,
+    *,
+    beta: float = 1.0,
+    middle: float = -100.0,
+    bracket: tuple[float, float] = (80.0, 95.0),
 ) -> tuple[float, float, float, float]:
     """Outer target for which a positive and a negative v cost the same.
 
@@ -84,7 +88,7 @@ def tie(
         problem = CubicBoundary(n, beta, outer, middle)
         return problem.minimum(0.5, 60.0)[1] - problem.minimum(-20.0, 0.0)[1]
 
-    outer = float(brentq(gap, *bracket, xtol=1e-10))
+    outer = float(brentq(gap, bracket[0], bracket[1], xtol=1e-10))
     problem = CubicBoundary(n, beta, outer, middle)
     plus, cost = problem.minimum(0.5, 60.0)
     minus, _ = problem.minimum(-20.0, 0.0)

@@ -191,7 +191,7 @@ class _TimeSystem:
         gradient = self.R @ U - self.B.T @ P
         return np.concatenate([self.flow.T @ P + self.mean.T @ pull, gradient, state])
 
-    def kkt(self, unknown: np.ndarray, gauss_newton: bool) -> sp.csc_matrix:
+    def kkt(self, unknown: np.ndarray, gauss_newton: bool) -> sp.spmatrix:
         mid, _, _, P = self.split(unknown)
         f = self.problem.reaction
         curvature = 0.0 if gauss_newton else self.weight * f.curvature(mid) * P

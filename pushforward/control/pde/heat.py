@@ -41,7 +41,7 @@ def interior_heat(
     B = h * one[:, np.flatnonzero(inside)]
     return Evolution(
         mass=h * one,
-        stiffness=second / h,
+        stiffness=(second / h).tocsr(),
         B=B.tocsr(),
         tracking=beta * h * one,
         R=h * sp.identity(B.shape[1], format="csr"),
@@ -61,8 +61,8 @@ def boundary_heat(n: int, *, target: float = 1.0) -> Evolution:
     ends = np.full(n, 2.0)
     ends[-1] = 1.0
     side = np.ones(n - 1)
-    stiffness = sp.diags([-side, ends, -side], [-1, 0, 1], format="csr") / h
-    mass = sp.diags([side, 2 * ends, side], [-1, 0, 1], format="csr") * (h / 6)
+    stiffness = (_tridiagonal(-side, ends) / h).tocsr()
+    mass = _tridiagonal(side, 2 * ends) * (h / 6)
     B = sp.csr_matrix(([1.0], ([n - 1], [0])), shape=(n, 1))
     # the load of a constant target includes the node at 0, where y is fixed
     load = h * np.ones(n)
@@ -78,6 +78,11 @@ def boundary_heat(n: int, *, target: float = 1.0) -> Evolution:
         reaction=no_reaction(),
         floor=0.5 * (target**2 - float(z @ (mass @ z))),
     )
+
+
+def _tridiagonal(side: np.ndarray, middle: np.ndarray) -> sp.csr_matrix:
+    dense = np.diag(middle) + np.diag(side, 1) + np.diag(side, -1)
+    return sp.csr_matrix(dense)
 
 
 def square_heat(

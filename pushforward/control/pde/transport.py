@@ -48,7 +48,8 @@ def optimal_transport_inflow(
     old = np.flatnonzero(born < 0)
     leftover[old] = y0[-1 - born[old]]
     hessian = sp.identity(steps, format="csc") + dt * (entered.T @ entered).tocsc()
-    controls = spsolve(hessian, dt * (entered.T @ (target - leftover)))
+    right = dt * (entered.T @ (target - leftover))
+    controls = np.asarray(spsolve(hessian, right))
     states = entered @ controls + leftover
     cost = dt * np.sum(controls**2) + dt * dt * np.sum((states - target) ** 2)
     return TransportPath(

@@ -188,9 +188,12 @@ def no_final_layer(p: Parameters) -> Claim:
 def scaling(p: Parameters) -> Claim:
     """Only lam/T matters, exactly, also after discretization."""
     u = jax.random.normal(KEY, (7, 6))
-    options = dict(layers=7, tracking=0.0)
-    deep = target_problem(Out(2), START, GOAL, lam=0.3, horizon=3.7, **options)
-    unit = target_problem(Out(2), START, GOAL, lam=0.3 / 3.7, horizon=1.0, **options)
+    deep, unit = (
+        target_problem(
+            Out(2), START, GOAL, lam=0.3 * t / 3.7, horizon=t, layers=7, tracking=0.0
+        )
+        for t in (3.7, 1.0)
+    )
     gap = deep.objective(Weights(u, None)) - unit.objective(Weights(3.7 * u, None))
     size = float(deep.objective(Weights(u, None)))
     return at_most(

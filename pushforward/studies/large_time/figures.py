@@ -55,7 +55,7 @@ def draw_risk(data: dict[str, Any]) -> Figure:
         data["horizons"],
         {"optimal training": data["risk"]},
         {
-            r"$\lambda\|v^*\|^2/T^2$ law": data["law"],
+            r"$\lambda^2\|v^*\|^2/((1+e^2)\,T^2)$": data["law"],
             r"bound $\lambda\|v^*\|^2/T$": data["bound"],
         },
     ).figure  # type: ignore[return-value]
@@ -95,9 +95,10 @@ def compute_circles(p: Parameters) -> dict[str, Any]:
 def draw_circles(data: dict[str, Any]) -> Figure:
     """Trajectories, risk by layer, norm of the control by layer."""
     figure = new_figure(9.4, 2.9)
-    class_trajectories(
-        data["states"][:, :, [0, 2]], data["labels"], ax=figure.add_subplot(1, 3, 1)
-    ).set_ylabel(r"$x_3$ (output)")
+    ax = figure.add_subplot(1, 3, 1)
+    class_trajectories(data["states"][:, :, [0, 2]], data["labels"], ax=ax)
+    ax.set_ylabel(r"$x_3$ (output)")
+    ax.set_aspect("auto")
     ax = figure.add_subplot(1, 3, 2)
     decay_by_layer({"risk": (data["times"], data["risk"])}, ax=ax)
     ax = figure.add_subplot(1, 3, 3)

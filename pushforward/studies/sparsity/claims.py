@@ -164,9 +164,9 @@ def plain_distance(p: Parameters) -> Claim:
 
     best = minimize(
         lambda a: float(cost(jnp.asarray(a))),
-        [0.4, 0.8],
+        np.array([0.4, 0.8]),
         method="Nelder-Mead",
-        options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 800},
+        options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 800},  # type: ignore
     )
     stop = np.sum(np.abs(best.x)) / BOUND
     return within(
@@ -210,7 +210,7 @@ def proximal_map(p: Parameters) -> Claim:
     for _ in range(40):
         v = 2 * rng.standard_normal(6)
         weight, radius = rng.uniform(0.05, 1.0), rng.uniform(0.3, 3.0)
-        x = np.asarray(bounded_l1_prox(jnp.asarray(v), weight, radius))
+        x = np.asarray(bounded_l1_prox(*map(jnp.asarray, (v, weight, radius))))
         alive = x != 0
         pull = (v - x) * np.sign(np.where(alive, x, v))
         level = np.max(pull[alive])  # weight plus the multiplier of the ball

@@ -112,6 +112,7 @@ def draw_paths(data: dict[str, Any]) -> Figure:
     """First coordinate against the added one, which the readout sees."""
     ax = class_trajectories(data["states"], data["labels"])
     ax.set_ylabel(r"$x_3$ (output)")
+    ax.set_aspect("auto")
     ax.axhline(0, color=INK, lw=0.5)
     return ax.figure  # type: ignore[return-value]
 

@@ -10,6 +10,7 @@ from pushforward.control.pde.transport import optimal_transport_inflow
 from pushforward.control.pde.wave import (
     NoTracking,
     PositionAndVelocity,
+    Tracking,
     wave_hamiltonian,
 )
 from pushforward.plot.control import (
@@ -30,7 +31,10 @@ from pushforward.theory import turnpike as theory
 
 def compute_spectra(p: Parameters) -> dict[str, Any]:
     """Wave Hamiltonians with and without tracking."""
-    kinds = {"no tracking": NoTracking(), "tracking": PositionAndVelocity()}
+    kinds: dict[str, Tracking] = {
+        "no tracking": NoTracking(),
+        "tracking": PositionAndVelocity(),
+    }
     found = {
         name: np.linalg.eigvals(wave_hamiltonian(p.wave_nodes, kind))
         for name, kind in kinds.items()
