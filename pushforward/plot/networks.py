@@ -150,7 +150,7 @@ def norms_by_layer(
     ax.set_xlabel("depth t")
     ax.set_ylabel(ylabel)
     if bound is not None or active_time is not None:
-        ax.legend(loc="upper right")
+        ax.legend(loc="center right")
     return ax
 
 

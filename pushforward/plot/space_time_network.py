@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pushforward.plot._style import HAIR, new_figure, styled
 
@@ -38,6 +39,7 @@ def width_heat_maps(
             )
         ax.set_title(titles[k])
         ax.set_xlabel("layer")
+        ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.set_yticks([])
         ax.set_ylabel("neuron index" if k == 0 else "")
         ax.spines["left"].set_visible(False)

@@ -149,4 +149,4 @@ def cubic_ceiling() -> float:
     >>> round(cubic_ceiling(), 9)
     3.708149355
     """
-    return 2 * math.sqrt(2) * gamma(0.25) ** 2 / (4 * math.sqrt(2 * math.pi))
+    return 2 * math.sqrt(2) * float(gamma(0.25)) ** 2 / (4 * math.sqrt(2 * math.pi))

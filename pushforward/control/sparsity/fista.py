@@ -60,37 +60,13 @@ def _total(problem: TrainingProblem, controls: Array) -> Array:
 
 @eqx.filter_jit
 def _run(problem: TrainingProblem, state: _State, block: int) -> _State:
-    dt = problem.dt
-    lam, bound = problem.penalty.lam, problem.penalty.bound  # type: ignore
-
-    def smooth(u: Array) -> Array:
-        return problem.misfit(Parameters(u, None))
-
-    def attempt(y, slope, lipschitz):
-        new = rows_prox(y - slope / lipschitz, lam / lipschitz, bound)
-        return new, smooth(new)
+    dt, lam = problem.dt, problem.penalty.lam  # type: ignore
 
     def iteration(state: _State, _):
         pull = (state.momentum - 1.0) / _next_momentum(state.momentum)
         y = state.now + pull * (state.now - state.before)
-        f, g = jax.value_and_grad(smooth)(y)
-        slope = g / dt
-
-        def too_long(carry):
-            lipschitz, new, f_new, tries = carry
-            move = new - y
-            model = f + jnp.sum(g * move) + 0.5 * lipschitz * dt * jnp.sum(move**2)
-            rounding = 1e-14 * jnp.abs(f)
-            return (f_new > model + rounding) & (tries < 60)
-
-        def halve(carry):
-            lipschitz, _, _, tries = carry
-            lipschitz = 2.0 * lipschitz
-            return (lipschitz, *attempt(y, slope, lipschitz), tries + 1)
-
-        first = (state.lipschitz, *attempt(y, slope, state.lipschitz), 0)
-        lipschitz, new, f_new, _ = jax.lax.while_loop(too_long, halve, first)
-        value = f_new + lam * dt * jnp.sum(jnp.abs(new))
+        lipschitz, new, misfit = _backtrack(problem, y, state.lipschitz)
+        value = misfit + lam * dt * jnp.sum(jnp.abs(new))
         better = value <= state.value
         momentum = jnp.where(better, _next_momentum(state.momentum), 1.0)
         kept = jnp.where(better, new, state.now)
@@ -102,6 +78,35 @@ def _run(problem: TrainingProblem, state: _State, block: int) -> _State:
         return _State(kept, before, momentum, lipschitz, best), None
 
     return jax.lax.scan(iteration, state, None, length=block)[0]
+
+
+def _backtrack(problem: TrainingProblem, y: Array, lipschitz: Array):
+    """A proximal step from y whose quadratic model bounds the misfit from above."""
+    dt = problem.dt
+    lam, bound = problem.penalty.lam, problem.penalty.bound  # type: ignore
+
+    def smooth(u: Array) -> Array:
+        return problem.misfit(Parameters(u, None))
+
+    f, g = jax.value_and_grad(smooth)(y)
+
+    def attempt(lipschitz):
+        new = rows_prox(y - g / (dt * lipschitz), lam / lipschitz, bound)
+        return lipschitz, new, smooth(new)
+
+    def too_long(carry):
+        (lipschitz, new, f_new), tries = carry
+        move = new - y
+        model = f + jnp.sum(g * move) + 0.5 * lipschitz * dt * jnp.sum(move**2)
+        rounding = 1e-14 * jnp.abs(f)
+        return (f_new > model + rounding) & (tries < 60)
+
+    def halve(carry):
+        (lipschitz, _, _), tries = carry
+        return attempt(2.0 * lipschitz), tries + 1
+
+    found, _ = jax.lax.while_loop(too_long, halve, (attempt(lipschitz), 0))
+    return found
 
 
 def _next_momentum(t: Array) -> Array:

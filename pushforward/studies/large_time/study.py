@@ -45,7 +45,7 @@ class Parameters:
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim."""
-        return cls(400, 25, 1500, 150, 1500, 250, 400, 60)
+        return cls(400, 25, 1500, 400, 1500, 250, 400, 60)
 
     @classmethod
     def full(cls) -> "Parameters":
