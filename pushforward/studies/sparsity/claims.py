@@ -235,7 +235,7 @@ def circles_shallow(p: Parameters) -> Claim:
         PAPER,
         "experiment",
         share,
-        0.9,
+        0.8,
         note,
     )
     return (
