@@ -1,1 +1,56 @@
-"""Choosing the field: training, turnpikes, steering."""
+"""Choose the field: optimal control of linear systems, PDEs and neural ODEs."""
+
+from typing import Any
+
+from pushforward.control.hjb import semi_lagrangian_value as semi_lagrangian_value
+from pushforward.control.linear_quadratic import LinearQuadratic as LinearQuadratic
+from pushforward.control.neural.conversion import as_field as as_field
+from pushforward.control.neural.families import Bottleneck as Bottleneck
+from pushforward.control.neural.families import In as In
+from pushforward.control.neural.families import Out as Out
+from pushforward.control.neural.first_order import LBFGS as LBFGS
+from pushforward.control.neural.first_order import Adam as Adam
+from pushforward.control.neural.first_order import AdamThenLBFGS as AdamThenLBFGS
+from pushforward.control.neural.gauss_newton import ILQR as ILQR
+from pushforward.control.neural.gauss_newton import (
+    LevenbergMarquardt as LevenbergMarquardt,
+)
+from pushforward.control.neural.losses import CrossEntropy as CrossEntropy
+from pushforward.control.neural.losses import Distance as Distance
+from pushforward.control.neural.losses import Hinge as Hinge
+from pushforward.control.neural.losses import Logistic as Logistic
+from pushforward.control.neural.losses import Squared as Squared
+from pushforward.control.neural.losses import SquaredHinge as SquaredHinge
+from pushforward.control.neural.penalties import H1 as H1
+from pushforward.control.neural.penalties import L1 as L1
+from pushforward.control.neural.penalties import L2 as L2
+from pushforward.control.neural.problem import Parameters as Parameters
+from pushforward.control.neural.problem import TrainingProblem as TrainingProblem
+from pushforward.control.neural.readouts import Readout as Readout
+from pushforward.control.neural.schemes import Euler as Euler
+from pushforward.control.neural.schemes import Midpoint as Midpoint
+from pushforward.control.neural.schemes import RungeKutta as RungeKutta
+from pushforward.control.neural.targets import target_problem as target_problem
+from pushforward.control.neural.trained import Trained as Trained
+from pushforward.control.neural.training import (
+    minimal_norm_interpolator as minimal_norm_interpolator,
+)
+from pushforward.control.neural.training import optimize as optimize
+from pushforward.control.neural.training import sweep_horizons as sweep_horizons
+from pushforward.control.neural.training import train as train
+from pushforward.control.space_time import SpaceTimeProblem as SpaceTimeProblem
+from pushforward.control.space_time import train_space_time as train_space_time
+from pushforward.control.sparsity.fista import Fista as Fista
+from pushforward.control.sparsity.lumped import Lumped as Lumped
+from pushforward.control.sparsity.training import SparseTrained as SparseTrained
+from pushforward.control.sparsity.training import finish_sparse as finish_sparse
+from pushforward.control.sparsity.training import train_sparse as train_sparse
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn is an extra: its estimators load when they are touched
+    if name in ("NeuralODEClassifier", "NeuralODERegressor"):
+        from pushforward.control import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'pushforward.control' has no attribute {name!r}")

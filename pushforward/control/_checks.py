@@ -1,0 +1,48 @@
+"""Refusals shared by the control folder: every message names value and fix."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pushforward.errors import InputError
+
+
+def finite(name: str, value: object, shape: Sequence[int | None] = ()) -> np.ndarray:
+    """`value` as a finite float64 array of the given shape (None: any length)."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`{name}` must be numbers, got {value!r}.") from error
+    wanted = tuple("any" if s is None else s for s in shape)
+    fits = array.ndim == len(shape) and all(
+        s is None or s == n for s, n in zip(shape, array.shape, strict=False)
+    )
+    if not fits:
+        hint = ""
+        if array.ndim == 2 and len(shape) == 2:
+            turned = array.shape[::-1]
+            if all(s is None or s == n for s, n in zip(shape, turned, strict=True)):
+                hint = " Its transpose would fit."
+        raise InputError(f"`{name}` must have shape {wanted}, got {array.shape}.{hint}")
+    if not np.all(np.isfinite(array)):
+        bad = int(np.sum(~np.isfinite(array)))
+        raise InputError(
+            f"`{name}` has {bad} entries that are NaN or infinite; "
+            "remove or replace them first."
+        )
+    return array
+
+
+def positive(name: str, value: float, why: str) -> float:
+    """`value` as a positive finite float; `why` says what the number is."""
+    number = float(finite(name, value))
+    if number <= 0:
+        raise InputError(f"`{name}` must be positive, got {number:g}. {why}")
+    return number
+
+
+def count(name: str, value: int, least: int = 1) -> int:
+    """`value` as an integer not below `least`."""
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise InputError(f"`{name}` must be an integer >= {least}, got {value!r}.")
+    return int(value)

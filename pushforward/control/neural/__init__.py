@@ -1,0 +1,1 @@
+"""Neural ODEs as control systems: forms, losses, penalties, training."""

@@ -1,0 +1,158 @@
+"""Losses of one output against one label; the risk is their mean over samples."""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from pushforward.control._checks import finite
+from pushforward.errors import InputError
+
+
+class AbstractLoss(eqx.Module):
+    """loss(output, label) >= 0 for one sample; `labels` checks a whole data set."""
+
+    @abc.abstractmethod
+    def __call__(self, output: Float[Array, "m"], label: Array) -> Float[Array, ""]:
+        """The loss of one sample."""
+
+    @abc.abstractmethod
+    def labels(self, labels: object, n: int, m: int) -> np.ndarray:
+        """Labels of n samples as an array, or an error that shows the right shape."""
+
+
+class AbstractSquaredLoss(AbstractLoss):
+    """A loss that is |residual|^2, so that Gauss-Newton methods apply."""
+
+    @abc.abstractmethod
+    def residual(self, output: Float[Array, "m"], label: Array) -> Float[Array, "m"]:
+        """The vector whose squared norm is the loss."""
+
+
+def _targets(labels: object, n: int, m: int) -> np.ndarray:
+    array = np.asarray(labels)
+    if array.shape == (n,) and m == 1:
+        array = array[:, None]
+    if array.shape != (n, m):
+        raise InputError(
+            f"`labels` must have shape ({n}, {m}), one row of targets per sample, got "
+            f"{array.shape}. The readout has {m} output(s)."
+        )
+    return finite("labels", array, (n, m))
+
+
+def _signs(labels: object, n: int, m: int) -> np.ndarray:
+    array = np.asarray(labels)
+    if m != 1:
+        raise InputError(
+            f"this loss needs one output, the readout has {m}; "
+            "use CrossEntropy() for several classes."
+        )
+    if array.shape not in {(n,), (n, 1)}:
+        raise InputError(
+            f"`labels` must have shape ({n},), one sign per sample, got {array.shape}."
+        )
+    array = finite("labels", array.reshape(n), (n,))
+    if not np.all(np.abs(array) == 1):
+        wrong = array[np.abs(array) != 1][0]
+        raise InputError(
+            f"`labels` must be -1 or +1 for this loss, got {wrong:g}; "
+            "map your two classes to -1 and +1."
+        )
+    return array
+
+
+class Squared(AbstractSquaredLoss):
+    """|y - label|^2."""
+
+    def __call__(self, output, label):
+        """|y - label|^2."""
+        return jnp.sum(self.residual(output, label) ** 2)
+
+    def residual(self, output, label):
+        """Y - label."""
+        return output - label
+
+    def labels(self, labels, n, m):
+        """Real targets (n, m)."""
+        return _targets(labels, n, m)
+
+
+class Distance(AbstractLoss):
+    """|y - label|, not smooth at zero: an exact penalty, zero risk at finite depth."""
+
+    def __call__(self, output, label):
+        """|y - label|, with derivative zero at zero."""
+        square = jnp.sum((output - label) ** 2)
+        positive = square > 0
+        return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)
+
+    def labels(self, labels, n, m):
+        """Real targets (n, m)."""
+        return _targets(labels, n, m)
+
+
+class Hinge(AbstractLoss):
+    """max(0, 1 - label y), labels -1 and +1."""
+
+    def __call__(self, output, label):
+        """max(0, 1 - label y)."""
+        return jax.nn.relu(1.0 - label * output[0])
+
+    def labels(self, labels, n, m):
+        """Signs (n,)."""
+        return _signs(labels, n, m)
+
+
+class SquaredHinge(AbstractSquaredLoss):
+    """max(0, 1 - label y)^2, labels -1 and +1: zero on a set with interior."""
+
+    def __call__(self, output, label):
+        """max(0, 1 - label y)^2."""
+        return jnp.sum(self.residual(output, label) ** 2)
+
+    def residual(self, output, label):
+        """The part of the margin that is missing."""
+        return jax.nn.relu(1.0 - label * output)
+
+    def labels(self, labels, n, m):
+        """Signs (n,)."""
+        return _signs(labels, n, m)
+
+
+class Logistic(AbstractLoss):
+    """ln(1 + e^{-label y}), labels -1 and +1: never zero, so decay is slower."""
+
+    def __call__(self, output, label):
+        """ln(1 + e^{-label y})."""
+        return jax.nn.softplus(-label * output[0])
+
+    def labels(self, labels, n, m):
+        """Signs (n,)."""
+        return _signs(labels, n, m)
+
+
+class CrossEntropy(AbstractLoss):
+    """-ln softmax(y)[label], labels 0, 1, ..., m - 1."""
+
+    def __call__(self, output, label):
+        """-ln softmax(y)[label]."""
+        return -jax.nn.log_softmax(output)[label]
+
+    def labels(self, labels, n, m):
+        """Class numbers (n,)."""
+        array = np.asarray(labels)
+        if array.shape != (n,) or not np.issubdtype(array.dtype, np.integer):
+            raise InputError(
+                f"`labels` must be {n} class numbers (integers), got shape "
+                f"{array.shape} and dtype {array.dtype}."
+            )
+        if array.min() < 0 or array.max() >= m:
+            raise InputError(
+                f"`labels` must lie in 0..{m - 1} (the readout has {m} outputs), got "
+                f"{array.min()}..{array.max()}."
+            )
+        return array

@@ -1,0 +1,1 @@
+"""Optimal control of heat, wave and transport equations over long horizons."""

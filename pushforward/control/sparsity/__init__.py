@@ -1,0 +1,1 @@
+"""Exact sparsity in depth: the L1 penalty under a bound switches layers off."""

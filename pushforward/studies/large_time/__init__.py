@@ -1,0 +1,1 @@
+"""Large-time asymptotics in deep learning."""

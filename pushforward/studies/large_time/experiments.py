@@ -1,0 +1,104 @@
+"""The experiments of the study: circles, chess board, digits."""
+
+import numpy as np
+
+from pushforward.control.neural.point_sets import chess, lifted
+from pushforward.errors import InputError
+from pushforward.studies._claims import Claim, at_least, at_most, open_claim
+from pushforward.studies.large_time.study import (
+    PAPER,
+    Parameters,
+    accuracy,
+    chess_run,
+    chess_sparse,
+    circles_run,
+)
+
+NAME = "large_time"
+
+
+def circles_objective(p: Parameters) -> Claim:
+    """Tracking with the hinge classifies the circles; J as in the notes."""
+    run = circles_run(p)
+    # the notes sum the risk at layer ends, the trapezoid rule adds half a layer
+    value = run.objective - 0.5 * float(run.problem.dt) * run.risk()[0]
+    note = f"risk at the end {run.risk()[-1]:.1e}, {run.seconds:.1f} s"
+    return at_most(
+        NAME, "circles, tracking and hinge: J", PAPER, "experiment", value, 0.61, note
+    )
+
+
+def chess_board(p: Parameters) -> Claim:
+    """The chess board is learned within a few of the sixteen layers."""
+    run = chess_run(p)
+    points, labels = chess(1, per_cell=50)
+    mass = np.abs(run.controls).sum(axis=1)
+    shown = ", ".join(f"{r:.3g}" for r in run.risk()[:6])
+    note = f"risk by layer {shown}; l1 mass of the last layer {mass[-1]:.2g}"
+    return at_least(
+        NAME,
+        "3 x 3 chess: test accuracy",
+        PAPER,
+        "experiment",
+        accuracy(run, lifted(points), labels),
+        0.97,
+        note,
+    )
+
+
+def chess_exact_zeros(p: Parameters) -> Claim:
+    """With L1 most layers of the chess network are exactly zero, accuracy kept."""
+    run = chess_sparse(p)
+    points, labels = chess(1, per_cell=50)
+    right = accuracy(run.trained, lifted(points), labels)
+    before = accuracy(chess_run(p), lifted(points), labels)
+    zero = int(np.sum(run.layer_norms == 0.0))
+    note = f"test accuracy {right:.3f} (before {before:.3f})"
+    value = zero if right >= before - 0.01 else -1
+    return at_least(
+        NAME,
+        "3 x 3 chess: layers exactly zero of 16",
+        PAPER,
+        "experiment",
+        value,
+        4,
+        note,
+    )
+
+
+def digits_depth(p: Parameters) -> Claim:
+    """T2: the depth at which tracked digits are told apart does not grow with T."""
+    try:
+        from sklearn.datasets import load_digits
+
+        from pushforward.control.estimators import NeuralODEClassifier
+    except (ImportError, InputError) as error:
+        return open_claim(
+            NAME,
+            "digits: active depth",
+            PAPER,
+            "experiment",
+            f"needs an extra: {error}",
+        )
+    X, y = load_digits(return_X_y=True)
+    X, y = X[: p.digits] / 16.0, y[: p.digits]
+    depths, scores = [], []
+    for layers in (4, 8):
+        fit = NeuralODEClassifier(
+            hidden=16,
+            layers=layers,
+            horizon=float(layers),
+            tracking=1.0,
+            max_iter=p.digits_steps,
+            standardize=False,
+        ).fit(X, y)
+        run = fit.trained_
+        states = run.trajectory(np.hstack([X, np.zeros((len(X), 10))]))
+        right = np.mean(np.argmax(states[:, :, -10:], axis=2) == y[None, :], axis=1)
+        depths.append(int(np.argmax(right >= 0.99)))
+        scores.append(fit.score(X, y))
+    note = f"first layer with 99 % right: {depths}; accuracy at the end {scores}"
+    claim = "digits: depth needed at T = 8 over T = 4"
+    if min(depths) == 0:
+        return at_least(NAME, claim, PAPER, "experiment", -1.0, 0.0, note)
+    return at_most(NAME, claim, PAPER, "experiment", depths[1] / depths[0], 1.5, note)

@@ -1,0 +1,1 @@
+"""Sparsity in long-time control of neural ODEs."""

@@ -1,0 +1,1 @@
+"""Turnpike in optimal control of PDEs, ResNets, and beyond."""
