@@ -1,4 +1,4 @@
-"""The exact sum: dense when it is small, row block by row block when it is not."""
+"""The exact sum: dense when it is small, tile by tile when it is not."""
 
 import equinox as eqx
 import jax
@@ -6,42 +6,63 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from pushforward._checks import whole
+from pushforward.sums._blocks import Tiles, blocked
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 
 DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
+SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shift
 
 
 class Exact(AbstractSum):
-    """Every pair, with the row maximum shifted out before the exponential.
+    """Every pair, shifted before the exponential: no overflow at any beta.
 
-    Memory is linear: rows are handled `chunk` at a time, and the gradient recomputes
-    each block instead of keeping it. Stable at any beta, in float32 and float64.
+    Memory is linear: beyond 2**21 pairs, tiles of `chunk` rows (chosen by dimension when
+    left out) are summed one after the other, and the gradient recomputes each tile
+    instead of keeping it. Tokens on the sphere that see themselves use the fixed shift
+    e^{beta (<x, y> - 1)}, legal because the self term is one; all others the running
+    maximum of the row. A causal sum skips the empty half.
     """
 
-    chunk: int = eqx.field(static=True)
+    chunk: int | None = eqx.field(static=True)
 
-    def __init__(self, chunk: int = 128):
-        self.chunk = whole("chunk", chunk, 1, "It is a number of rows.")
+    def __init__(self, chunk: int | None = None):
+        why = "It is a number of rows; leave it out to let the dimension decide."
+        self.chunk = None if chunk is None else whole("chunk", chunk, 1, why)
 
     def __call__(self, kernel: Kernel) -> KernelSum:
         """Exact to rounding."""
         m, n = kernel.queries.shape[0], kernel.keys.shape[0]
         if m * n <= DENSE_PAIRS:
-            return _rows(kernel, kernel.queries, jnp.arange(m))
-        blocks = -(-m // self.chunk)
-        padding = blocks * self.chunk - m
-        queries = jnp.pad(kernel.queries, ((0, padding), (0, 0)))
-        queries = queries.reshape(blocks, self.chunk, -1)
-        index = jnp.minimum(jnp.arange(blocks * self.chunk), m - 1)
-        one = jax.checkpoint(lambda block: _rows(kernel, *block))
-        out = jax.lax.map(one, (queries, index.reshape(blocks, self.chunk)))
-        return jax.tree_util.tree_map(lambda a: a.reshape(-1, *a.shape[2:])[:m], out)
+            return dense(kernel, kernel.queries, jnp.arange(m))
+        tiles = tile_sizes(m, n, kernel.keys.shape[1], self.chunk)
+        if not (kernel.own and kernel.unit):
+            return blocked(kernel, tiles, fixed=False)
+        least = SMALLEST[kernel.keys.dtype.itemsize]
+        legal = (kernel.beta >= 0) & (kernel.log_weights.min() > least)
+        return jax.lax.cond(
+            legal,
+            lambda k: blocked(k, tiles, fixed=True),
+            lambda k: blocked(k, tiles, fixed=False),
+            kernel,
+        )
 
 
-def _rows(
+def tile_sizes(m: int, n: int, d: int, chunk: int | None) -> Tiles:
+    """Tiles near 256 x 1024 in low dimension and 512 x 1024 above, of equal sizes."""
+    rows = chunk or (256 if d <= 4 else 512)
+    return Tiles(min(chunk or _even(m, rows), m), min(_even(n, 1024), n))
+
+
+def _even(n: int, width: int) -> int:
+    """A width near the one asked for that leaves little padding, in whole vectors."""
+    count = max(1, round(n / width))
+    return 8 * -(-n // (8 * count))
+
+
+def dense(
     kernel: Kernel, queries: Float[Array, "b d"], index: Int[Array, "b"]
 ) -> KernelSum:
-    """The sum for some rows of the problem; `index` says which."""
+    """The sum for some rows of the problem, all columns at once; `index` says which."""
     logits = kernel.beta * (queries @ kernel.keys.T) + kernel.log_weights[None, :]
     column = jnp.arange(kernel.keys.shape[0])
     if kernel.causal:  # before the maximum, so that the future cannot set the shift
