@@ -4,3 +4,4 @@ from pushforward.sums._exact import Exact as Exact
 from pushforward.sums._kernel import AbstractSum as AbstractSum
 from pushforward.sums._kernel import Kernel as Kernel
 from pushforward.sums._kernel import KernelSum as KernelSum
+from pushforward.sums._spectral import Spectral as Spectral

@@ -1,8 +1,9 @@
 """The exact sum tile by tile: rows times columns, never the whole matrix.
 
-With t_ij = log2(e) (beta <q_i, k_j> + log w_j), every tile adds 2^{t_ij - shift_i} (1, f_j)
-to the accumulators of its rows. The shift is fixed where one is legal, and the running
-maximum of the row otherwise. Tiles to the right of a causal diagonal are skipped.
+With t_ij = log2(e) (beta <q_i, k_j> + log w_j), every tile adds
+2^{t_ij - shift_i} (1, f_j) to the accumulators of its rows. The shift is fixed where one
+is legal, and the running maximum of the row otherwise. Tiles to the right of a causal
+diagonal are skipped.
 """
 
 from typing import NamedTuple
@@ -43,17 +44,25 @@ class _Rows(NamedTuple):
     queries: Float[Array, "b d"]
 
 
-def blocked(kernel: Kernel, tiles: Tiles, fixed: bool) -> KernelSum:
-    """The sum by tiles; `fixed` promises that 2^{t - log2(e) beta} cannot vanish."""
+def blocked(
+    kernel: Kernel, tiles: Tiles, fixed: bool, which: Int[Array, "m"] | None = None
+) -> KernelSum:
+    """The sum by tiles; `fixed` promises that 2^{t - log2(e) beta} cannot vanish.
+
+    `which` says, in increasing order, which keys the queries are, when they are not all.
+    """
     m = kernel.queries.shape[0]
     columns = _columns(kernel, tiles.columns, fixed)
     blocks = -(-m // tiles.rows)
     queries = jnp.pad(kernel.queries, ((0, blocks * tiles.rows - m), (0, 0)))
-    index = jnp.arange(blocks * tiles.rows).reshape(blocks, tiles.rows)
+    index = jnp.arange(blocks * tiles.rows)
+    if which is not None:
+        index = jnp.pad(which, (0, blocks * tiles.rows - m), mode="edge")
+    index = index.reshape(blocks, tiles.rows)
     rows = _Rows(index, queries.reshape(blocks, tiles.rows, -1))
     out = jax.lax.map(lambda r: _accumulated(kernel, r, columns, fixed), rows)
     flat = jax.tree_util.tree_map(lambda a: a.reshape(-1, *a.shape[2:])[:m], out)
-    return _finished(kernel, *flat, fixed)
+    return _finished(kernel, *flat, fixed, which)
 
 
 def _columns(kernel: Kernel, width: int, fixed: bool) -> _Tile:
@@ -120,7 +129,7 @@ def _logits(kernel: Kernel, rows: _Rows, tile: _Tile, masked: bool):
 
 
 def _products(q: Float[Array, "b d"], keys: Float[Array, "d c"]):
-    """<q_i, k_j>; in low dimension written out, so that it fuses with the exponential."""
+    """<q_i, k_j>; written out in low dimension, where it fuses with the exponential."""
     d = q.shape[1]
     if d > UNROLLED:
         return jnp.matmul(q, keys, precision=FULL)
@@ -138,7 +147,7 @@ def _part(kernel: Kernel, rows: _Rows, tile: _Tile, shift, masked, fixed):
     return both[:, 0], both[:, 1:]
 
 
-def _finished(kernel: Kernel, shift, total, moment, fixed: bool) -> KernelSum:
+def _finished(kernel: Kernel, shift, total, moment, fixed, which) -> KernelSum:
     """Back to natural logarithms, with the self term apart."""
     log_scale = shift / jnp.asarray(LOG2_E, shift.dtype)
     if fixed:
@@ -148,7 +157,9 @@ def _finished(kernel: Kernel, shift, total, moment, fixed: bool) -> KernelSum:
     log_total = jnp.where(some, log_total, -jnp.inf)
     log_own = None
     if kernel.own:
-        self_product = jnp.sum(kernel.queries * kernel.keys, axis=1)
-        log_own = kernel.beta * self_product + kernel.log_weights
+        keys, weight = kernel.keys, kernel.log_weights
+        if which is not None:
+            keys, weight = keys[which], weight[which]
+        log_own = kernel.beta * jnp.sum(kernel.queries * keys, axis=1) + weight
         log_total = jnp.logaddexp(log_total, log_own)
     return KernelSum(log_total, log_scale, moment, log_own)

@@ -16,8 +16,8 @@ SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shi
 class Exact(AbstractSum):
     """Every pair, shifted before the exponential: no overflow at any beta.
 
-    Memory is linear: beyond 2**21 pairs, tiles of `chunk` rows (chosen by dimension when
-    left out) are summed one after the other, and the gradient recomputes each tile
+    Memory is linear: beyond 2**21 pairs, tiles of `chunk` rows (chosen by dimension
+    when left out) are summed one after the other, and the gradient recomputes each tile
     instead of keeping it. Tokens on the sphere that see themselves use the fixed shift
     e^{beta (<x, y> - 1)}, legal because the self term is one; all others the running
     maximum of the row. A causal sum skips the empty half.
