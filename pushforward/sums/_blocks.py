@@ -1,21 +1,23 @@
 """The exact sum tile by tile: rows times columns, never the whole matrix.
 
 With t_ij = log2(e) (beta <q_i, k_j> + log w_j), every tile adds
-2^{t_ij - shift_i} (1, f_j) to the accumulators of its rows. The shift is fixed where one
-is legal, and the running maximum of the row otherwise. Tiles to the right of a causal
-diagonal are skipped.
+2^{t_ij - shift_i} (1, f_j) to the accumulators of its rows. The shift is log2(e) beta
+where that is legal, and otherwise the maximum of the row, found by a first pass. Tiles
+to the right of a causal diagonal are skipped.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from pushforward.sums._exponential import LOG2_E, exp2
 from pushforward.sums._kernel import Kernel, KernelSum
 
 NOTHING = -1e30  # the logarithm of a weight of zero; finite, for the gradient
+SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shift
 UNROLLED = 4  # dimension up to which an inner product is written out
 LANES = 8  # columns that the vector units take at once
 FULL = jax.lax.Precision.HIGHEST
@@ -28,8 +30,8 @@ class Tiles(NamedTuple):
     columns: int
 
 
-class _Tile(NamedTuple):
-    """Some columns; keys and logarithms of weights in units of log2(e)."""
+class _Columns(NamedTuple):
+    """A tile of columns; keys and logarithms of weights in units of log2(e)."""
 
     index: Int[Array, "c"]
     keys: Float[Array, "d c"]
@@ -38,68 +40,80 @@ class _Tile(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Some rows."""
+    """A block of rows."""
 
     index: Int[Array, "b"]
     queries: Float[Array, "b d"]
 
 
+@partial(jax.jit, static_argnames=("tiles",))
 def blocked(
-    kernel: Kernel, tiles: Tiles, fixed: bool, which: Int[Array, "m"] | None = None
+    kernel: Kernel, tiles: Tiles, which: Int[Array, "m"] | None = None
 ) -> KernelSum:
-    """The sum by tiles; `fixed` promises that 2^{t - log2(e) beta} cannot vanish.
+    """The sum by tiles.
 
-    `which` says, in increasing order, which keys the queries are, when they are not all.
+    `which` says, in increasing order, which keys the queries are when they are some.
     """
     m = kernel.queries.shape[0]
-    columns = _columns(kernel, tiles.columns, fixed)
+    columns = _columns(kernel, tiles.columns)
     blocks = -(-m // tiles.rows)
-    queries = jnp.pad(kernel.queries, ((0, blocks * tiles.rows - m), (0, 0)))
-    index = jnp.arange(blocks * tiles.rows)
-    if which is not None:
-        index = jnp.pad(which, (0, blocks * tiles.rows - m), mode="edge")
-    index = index.reshape(blocks, tiles.rows)
-    rows = _Rows(index, queries.reshape(blocks, tiles.rows, -1))
-    out = jax.lax.map(lambda r: _accumulated(kernel, r, columns, fixed), rows)
-    flat = jax.tree_util.tree_map(lambda a: a.reshape(-1, *a.shape[2:])[:m], out)
-    return _finished(kernel, *flat, fixed, which)
+    more = blocks * tiles.rows - m
+    queries = jnp.pad(kernel.queries, ((0, more), (0, 0)))
+    index = jnp.arange(m) if which is None else which
+    index = jnp.concatenate([index, index[-1] + jnp.arange(1, more + 1)])
+    split = lambda a: a.reshape(blocks, tiles.rows, *a.shape[1:])  # noqa: E731
+    rows = _Rows(split(index), split(queries))
+    fixed = _fixed_shift_is_legal(kernel)
+    out = jax.lax.map(lambda r: _one_block(kernel, r, columns, fixed), rows)
+    join = lambda a: a.reshape(index.size, *a.shape[2:])[:m]  # noqa: E731
+    return _finished(kernel, *jax.tree_util.tree_map(join, out), which)
 
 
-def _columns(kernel: Kernel, width: int, fixed: bool) -> _Tile:
+def _fixed_shift_is_legal(kernel: Kernel) -> Bool[Array, ""]:
+    """On the sphere the self term is e^{beta}: no total can vanish below it."""
+    if not (kernel.own and kernel.unit):
+        return jnp.array(False)
+    least = SMALLEST[kernel.keys.dtype.itemsize]
+    return (kernel.beta >= 0) & (kernel.log_weights.min() > least)
+
+
+def _columns(kernel: Kernel, width: int) -> _Columns:
     n = kernel.keys.shape[0]
     count = -(-n // width)
     more = count * width - n
     scale = jnp.asarray(LOG2_E, kernel.keys.dtype)
-    offset = kernel.beta if fixed else jnp.zeros_like(kernel.beta)
-    weight = jnp.maximum(scale * (kernel.log_weights - offset), NOTHING)
+    weight = jnp.maximum(scale * kernel.log_weights, NOTHING)
     weight = jnp.pad(weight, (0, more), constant_values=NOTHING)
     keys = jnp.pad(scale * kernel.beta * kernel.keys, ((0, more), (0, 0)))
     values = jnp.pad(kernel.values, ((0, more), (0, 0)))
     split = lambda a: a.reshape(count, width, *a.shape[1:])  # noqa: E731
     index = split(jnp.arange(n + more))
-    return _Tile(index, split(keys).swapaxes(1, 2), split(weight), split(values))
+    return _Columns(index, split(keys).swapaxes(1, 2), split(weight), split(values))
 
 
-def _accumulated(kernel: Kernel, rows: _Rows, columns: _Tile, fixed: bool):
+def _one_block(kernel: Kernel, rows: _Rows, columns: _Columns, fixed):
     """Shift, sum_j 2^{t_ij - shift_i} and the same with f_j, for one block of rows."""
-    dtype = rows.queries.dtype
+    still = jax.lax.stop_gradient((kernel, rows, columns))
+    constant = still[0].beta * jnp.asarray(LOG2_E, rows.queries.dtype)
+    if kernel.own and kernel.unit:
+        shift = jax.lax.cond(
+            fixed,
+            lambda *_: jnp.full(rows.index.shape, constant),
+            _row_maximum,
+            *still,
+        )
+    else:
+        shift = _row_maximum(*still)
 
-    def add(tile: _Tile, masked: bool, carry):
-        shift, total, moment = carry
-        if not fixed:
-            t_ij = jax.lax.stop_gradient(_logits(kernel, rows, tile, masked))
-            top = jnp.maximum(shift, t_ij.max(axis=1))
-            shrink, shift = exp2(shift - top), top
-            total, moment = shrink * total, shrink[:, None] * moment
+    def add(tile: _Columns, masked: bool, carry):
         # Recomputed in the gradient: nothing of the size of a tile is kept.
         part = jax.checkpoint(
-            lambda rows, tile: _part(kernel, rows, tile, shift, masked, fixed),
+            lambda rows, tile: _part(kernel, rows, tile, shift, masked),
             prevent_cse=False,
         )
-        more, moment_more = part(rows, tile)
-        return shift, total + more, moment + moment_more
+        return jax.tree_util.tree_map(jnp.add, carry, part(rows, tile))
 
-    def step(carry, tile: _Tile):
+    def step(carry, tile: _Columns):
         if not (kernel.own or kernel.causal):
             return add(tile, False, carry), None
         right = tile.index[0] > rows.index[-1]
@@ -110,15 +124,24 @@ def _accumulated(kernel: Kernel, rows: _Rows, columns: _Tile, fixed: bool):
         place = jnp.where(right, 0, jnp.where(apart, 1, 2))
         return jax.lax.switch(place, [lambda c: c, far, near], carry), None
 
-    shift = jnp.full(rows.index.shape, 0.0 if fixed else NOTHING, dtype)
-    total = jnp.zeros(rows.index.shape, dtype)
-    moment = jnp.zeros((rows.index.size, columns.values.shape[-1]), dtype)
-    return jax.lax.scan(step, (shift, total, moment), columns)[0]
+    total = jnp.zeros(rows.index.shape, rows.queries.dtype)
+    moment = jnp.zeros((rows.index.size, columns.values.shape[-1]), total.dtype)
+    return shift, *jax.lax.scan(step, (total, moment), columns)[0]
 
 
-def _logits(kernel: Kernel, rows: _Rows, tile: _Tile, masked: bool):
+def _row_maximum(kernel: Kernel, rows: _Rows, columns: _Columns) -> Float[Array, "b"]:
+    """max_j t_ij over what the row sees, itself left out when `own`."""
+
+    def step(top, tile: _Columns):
+        return jnp.maximum(top, _logits(kernel, rows, tile, True).max(axis=1)), None
+
+    start = jnp.full(rows.index.shape, NOTHING, rows.queries.dtype)
+    return jax.lax.scan(step, start, columns)[0]
+
+
+def _logits(kernel: Kernel, rows: _Rows, tile: _Columns, masked: bool):
     t_ij = _products(rows.queries, tile.keys) + tile.weight[None, :]
-    if not masked:
+    if not masked or not (kernel.own or kernel.causal):
         return t_ij
     i, j = rows.index[:, None], tile.index[None, :]
     if kernel.causal:
@@ -136,9 +159,8 @@ def _products(q: Float[Array, "b d"], keys: Float[Array, "d c"]):
     return sum(q[:, a : a + 1] * keys[a : a + 1, :] for a in range(d))
 
 
-def _part(kernel: Kernel, rows: _Rows, tile: _Tile, shift, masked, fixed):
-    t_ij = _logits(kernel, rows, tile, masked)
-    a_ij = exp2(t_ij if fixed else t_ij - shift[:, None])
+def _part(kernel: Kernel, rows: _Rows, tile: _Columns, shift, masked: bool):
+    a_ij = exp2(_logits(kernel, rows, tile, masked) - shift[:, None])
     if tile.values.shape[1] % LANES == 0:  # one more column would cost a whole vector
         total = jnp.matmul(a_ij, jnp.ones_like(tile.weight), precision=FULL)
         return total, jnp.matmul(a_ij, tile.values, precision=FULL)
@@ -147,11 +169,9 @@ def _part(kernel: Kernel, rows: _Rows, tile: _Tile, shift, masked, fixed):
     return both[:, 0], both[:, 1:]
 
 
-def _finished(kernel: Kernel, shift, total, moment, fixed, which) -> KernelSum:
+def _finished(kernel: Kernel, shift, total, moment, which) -> KernelSum:
     """Back to natural logarithms, with the self term apart."""
     log_scale = shift / jnp.asarray(LOG2_E, shift.dtype)
-    if fixed:
-        log_scale = log_scale + kernel.beta
     some = total > 0
     log_total = log_scale + jnp.log(jnp.where(some, total, 1.0))
     log_total = jnp.where(some, log_total, -jnp.inf)

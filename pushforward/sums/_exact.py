@@ -10,7 +10,6 @@ from pushforward.sums._blocks import Tiles, blocked
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 
 DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
-SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shift
 
 
 class Exact(AbstractSum):
@@ -19,8 +18,8 @@ class Exact(AbstractSum):
     Memory is linear: beyond 2**21 pairs, tiles of `chunk` rows (chosen by dimension
     when left out) are summed one after the other, and the gradient recomputes each tile
     instead of keeping it. Tokens on the sphere that see themselves use the fixed shift
-    e^{beta (<x, y> - 1)}, legal because the self term is one; all others the running
-    maximum of the row. A causal sum skips the empty half.
+    e^{beta (<x, y> - 1)}, legal because the self term is one; all others the maximum of
+    the row. A causal sum skips the empty half.
     """
 
     chunk: int | None = eqx.field(static=True)
@@ -34,17 +33,7 @@ class Exact(AbstractSum):
         m, n = kernel.queries.shape[0], kernel.keys.shape[0]
         if m * n <= DENSE_PAIRS:
             return dense(kernel, kernel.queries, jnp.arange(m))
-        tiles = tile_sizes(m, n, kernel.keys.shape[1], self.chunk)
-        if not (kernel.own and kernel.unit):
-            return blocked(kernel, tiles, fixed=False)
-        least = SMALLEST[kernel.keys.dtype.itemsize]
-        legal = (kernel.beta >= 0) & (kernel.log_weights.min() > least)
-        return jax.lax.cond(
-            legal,
-            lambda k: blocked(k, tiles, fixed=True),
-            lambda k: blocked(k, tiles, fixed=False),
-            kernel,
-        )
+        return blocked(kernel, tile_sizes(m, n, kernel.keys.shape[1], self.chunk))
 
 
 def tile_sizes(m: int, n: int, d: int, chunk: int | None) -> Tiles:

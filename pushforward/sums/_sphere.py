@@ -1,19 +1,22 @@
 """The sum on S^2 by spherical harmonics at scattered points, on the host.
 
-e^{beta <x, y> - |beta|} = sum_l (2l + 1) b_l P_l(<x, y>) with b_l = e^{-|beta|} i_l(beta),
-the modified spherical Bessel functions. ducc0 takes the points to harmonics and back.
+e^{beta <x, y> - |beta|} = sum_l (2l + 1) b_l P_l(<x, y>) with scaled modified spherical
+Bessel functions b_l = e^{-|beta|} i_l(beta). ducc0 takes points to harmonics and back.
 """
 
 from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 from scipy.special import ive
 
+from pushforward.sums._transform import AbstractTransform
+
 ACCURACY = 1e-12  # of the non-uniform transforms
-HIGHEST = 2000  # degree, reached near beta = 4e4; the grid then has 3e7 points
+LOW_ROUNDING, ROUNDING = 1.2e-12, 6e-14  # measured below and above beta = 2, doubled
+LARGEST_BETA = 4e4  # degree near 1700: beyond, the grid alone takes seconds
 
 
 def coefficients(beta: float, count: int) -> np.ndarray:
@@ -28,55 +31,52 @@ def coefficients(beta: float, count: int) -> np.ndarray:
     return b if beta >= 0 else b * (-1.0) ** l
 
 
-def degree(beta: float, tail: float) -> tuple[int, float]:
-    """The least L with sum_{l > L} (2l + 1) |b_l| <= tail, and that sum."""
+def degree(beta: float, tail: float) -> int:
+    """The least L (of 2 or more) with sum_{l > L} (2l + 1) |b_l| <= tail."""
     count = int(40 + 12 * np.sqrt(abs(beta)))
     terms = (2 * np.arange(count) + 1) * np.abs(coefficients(beta, count))
     beyond = np.append(np.cumsum(terms[::-1])[::-1][1:], 0.0)
-    L = int(np.argmax(beyond <= tail))
-    return max(L, 2), float(beyond[max(L, 2)])
+    return max(int(np.argmax(beyond <= tail)), 2)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(4, 5))
-def transform(
-    q: Float[Array, "m 3"],
-    k: Float[Array, "n 3"],
-    u: Float[Array, "n c"],
-    beta: Float[Array, ""],
-    tail: float,
-    of_keys: bool,
-) -> Float[Array, "m c"]:
-    """sum_j e^{beta <q_i, k_j> - |beta|} u_j; `of_keys` promises u_j = w_j (1, k_j)."""
-    shape = jax.ShapeDtypeStruct((q.shape[0], u.shape[1]), jnp.float64)
-    host = _of_keys if of_keys else _by_channel
-    call = partial(host, tail=tail)
-    return jax.pure_callback(call, shape, q, k, u, beta, vmap_method="sequential")
+class Harmonics(AbstractTransform):
+    """The transform on S^2 by spherical harmonics, truncated where `tail` is left.
+
+    Beyond `limit` it is zero at no cost: those rows are recomputed exactly.
+    """
+
+    tail: float = eqx.field(static=True)
+    limit: float = eqx.field(static=True)
+
+    def evaluate(self, q, k, u, beta):
+        """Channel by channel."""
+        return self._on_host(_by_channel, q, k, u, beta)
+
+    def of_points(self, q, k, w, beta):
+        """From one transform: the moment is a gradient plus a radial part."""
+        return self._on_host(_of_points, q, k, w, beta)
+
+    def error(self, beta, largest):
+        """Rounding is relative to the largest value, and worse at low degree."""
+        rounding = jnp.where(jnp.abs(beta) < 2.0, LOW_ROUNDING, ROUNDING)
+        return rounding * largest + self.tail
+
+    def _on_host(self, work, q, k, u, beta):
+        columns = u.shape[1] if work is _by_channel else 4
+        shape = jax.ShapeDtypeStruct((q.shape[0], columns), jnp.float64)
+        call = partial(_called, work, self.tail, self.limit, columns)
+        return jax.pure_callback(call, shape, q, k, u, beta, vmap_method="sequential")
 
 
-def _forward(q, k, u, beta, tail, of_keys):
-    y = transform(q, k, u, beta, tail, of_keys)
-    return y, (q, k, u, beta, y)
+def _called(work, tail: float, limit: float, columns: int, q, k, u, beta) -> np.ndarray:
+    q, k, u = (np.asarray(a, dtype=np.float64) for a in (q, k, u))
+    beta = float(beta)
+    if abs(beta) > limit:
+        return np.zeros((len(q), columns))
+    return work(q, k, u, beta, degree(beta, tail))
 
 
-def _backward(tail, of_keys, saved, dy):
-    q, k, u, beta, y = saved
-    outer = lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)  # noqa: E731
-    seen = transform(q, k, outer(u, k), beta, tail, False)
-    seen = jnp.einsum("mc,mcd->md", dy, seen.reshape(*dy.shape, 3))
-    back = transform(k, q, jnp.concatenate([dy, outer(dy, q)], axis=1), beta, tail, False)
-    c = dy.shape[1]
-    du, felt = back[:, :c], back[:, c:].reshape(len(k), c, 3)
-    dk = beta * jnp.einsum("nc,ncd->nd", u, felt)
-    dbeta = jnp.sum(q * seen) - jnp.sign(beta) * jnp.sum(dy * y)
-    return beta * seen, dk, du, dbeta
-
-
-transform.defvjp(_forward, _backward)
-
-
-def _by_channel(q, k, u, beta, tail: float) -> np.ndarray:
-    q, k, u, beta = _on_host(q, k, u, beta)
-    L, _ = degree(beta, tail)
+def _by_channel(q, k, u, beta: float, L: int) -> np.ndarray:
     scale = 4 * np.pi * coefficients(beta, L + 1)
     at_k = _angles(k)
     at_q = at_k if np.array_equal(q, k) else _angles(q)
@@ -87,14 +87,12 @@ def _by_channel(q, k, u, beta, tail: float) -> np.ndarray:
     return out
 
 
-def _of_keys(q, k, u, beta, tail: float) -> np.ndarray:
+def _of_points(q, k, w, beta: float, L: int) -> np.ndarray:
     """w_j (1, k_j): the moment is grad / beta, tangent, plus a radial part.
 
     i_l / beta = (i_{l-1} - i_{l+1}) / (2l + 1) and
     i_l' = (l i_{l-1} + (l + 1) i_{l+1}) / (2l + 1) need no division by beta.
     """
-    q, k, u, beta = _on_host(q, k, u, beta)
-    L, _ = degree(beta, tail)
     L += 1
     b = coefficients(beta, L + 2)
     l = np.arange(L + 1)
@@ -103,18 +101,13 @@ def _of_keys(q, k, u, beta, tail: float) -> np.ndarray:
     radial = (l * before + (l + 1) * after) / (2 * l + 1)
     at_k = _angles(k)
     at_q = at_k if np.array_equal(q, k) else _angles(q)
-    alm = 4 * np.pi * _modes(u[:, 0], at_k, L)
+    alm = 4 * np.pi * _modes(w[:, 0], at_k, L)
     out = np.empty((len(q), 4))
     out[:, 0] = _values(alm * _per_degree(b[: L + 1], L), at_q, L)
     along = _values(alm * _per_degree(radial, L), at_q, L)
     across = _gradient(alm * _per_degree(slope, L), q, at_q, L)
     out[:, 1:] = along[:, None] * q + across
     return out
-
-
-def _on_host(q, k, u, beta):
-    as_array = partial(np.asarray, dtype=np.float64)
-    return as_array(q), as_array(k), as_array(u), float(beta)
 
 
 def _angles(x: np.ndarray) -> np.ndarray:
