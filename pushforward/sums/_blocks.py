@@ -6,6 +6,7 @@ where that is legal, and otherwise the maximum of the row, found by a first pass
 to the right of a causal diagonal are skipped.
 """
 
+import math
 from functools import partial
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ NOTHING = -1e30  # the logarithm of a weight of zero; finite, for the gradient
 SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shift
 UNROLLED = 4  # dimension up to which an inner product is written out
 LANES = 8  # columns that the vector units take at once
-FULL = jax.lax.Precision.HIGHEST
+FULL = jax.lax.Precision.HIGHEST  # never TF32, where there is such a thing
 
 
 class Tiles(NamedTuple):
@@ -59,8 +60,9 @@ def blocked(
     blocks = -(-m // tiles.rows)
     more = blocks * tiles.rows - m
     queries = jnp.pad(kernel.queries, ((0, more), (0, 0)))
-    index = jnp.arange(m) if which is None else which
-    index = jnp.concatenate([index, index[-1] + jnp.arange(1, more + 1)])
+    index = jnp.arange(m, dtype=jnp.int32) if which is None else which
+    after = jnp.arange(1, more + 1, dtype=jnp.int32)
+    index = jnp.concatenate([index, index[-1] + after]).astype(jnp.int32)
     split = lambda a: a.reshape(blocks, tiles.rows, *a.shape[1:])  # noqa: E731
     rows = _Rows(split(index), split(queries))
     fixed = _fixed_shift_is_legal(kernel)
@@ -87,7 +89,7 @@ def _columns(kernel: Kernel, width: int) -> _Columns:
     keys = jnp.pad(scale * kernel.beta * kernel.keys, ((0, more), (0, 0)))
     values = jnp.pad(kernel.values, ((0, more), (0, 0)))
     split = lambda a: a.reshape(count, width, *a.shape[1:])  # noqa: E731
-    index = split(jnp.arange(n + more))
+    index = split(jnp.arange(n + more, dtype=jnp.int32))
     return _Columns(index, split(keys).swapaxes(1, 2), split(weight), split(values))
 
 
@@ -114,11 +116,11 @@ def _one_block(kernel: Kernel, rows: _Rows, columns: _Columns, fixed):
         return jax.tree_util.tree_map(jnp.add, carry, part(rows, tile))
 
     def step(carry, tile: _Columns):
-        if not (kernel.own or kernel.causal):
-            return add(tile, False, carry), None
         right = tile.index[0] > rows.index[-1]
         apart = right | (tile.index[-1] < rows.index[0])
         far, near = (lambda c: add(tile, False, c)), (lambda c: add(tile, True, c))
+        if not (kernel.own or kernel.causal):
+            return jax.lax.cond(_always(tile), far, lambda c: c, carry), None
         if not kernel.causal:
             return jax.lax.cond(apart, far, near, carry), None
         place = jnp.where(right, 0, jnp.where(apart, 1, 2))
@@ -132,11 +134,27 @@ def _one_block(kernel: Kernel, rows: _Rows, columns: _Columns, fixed):
 def _row_maximum(kernel: Kernel, rows: _Rows, columns: _Columns) -> Float[Array, "b"]:
     """max_j t_ij over what the row sees, itself left out when `own`."""
 
+    def higher(tile: _Columns, top):
+        t_ij = _logits(kernel, rows, tile, masked=True)
+        lanes = math.gcd(t_ij.shape[1], 64)  # a maximum across vectors, then within one
+        t_ij = t_ij.reshape(t_ij.shape[0], -1, lanes).max(axis=1).max(axis=1)
+        return jnp.maximum(top, t_ij)
+
     def step(top, tile: _Columns):
-        return jnp.maximum(top, _logits(kernel, rows, tile, True).max(axis=1)), None
+        more = lambda top: higher(tile, top)  # noqa: E731
+        return jax.lax.cond(_always(tile), more, lambda top: top, top), None
 
     start = jnp.full(rows.index.shape, NOTHING, rows.queries.dtype)
     return jax.lax.scan(step, start, columns)[0]
+
+
+def _always(tile: _Columns) -> Bool[Array, ""]:
+    """True, but only at run time.
+
+    Inside a branch the compiler fuses and vectorizes a tile; outside, it fuses the cut
+    of the tile as well and is four times slower.
+    """
+    return tile.index[0] >= 0
 
 
 def _logits(kernel: Kernel, rows: _Rows, tile: _Columns, masked: bool):
