@@ -1,0 +1,1 @@
+"""Ours beside peers, in one run: `python -m benchmarks [--json] [--quick]`."""

@@ -56,12 +56,12 @@ def drift(method, kernel):
 drift_jit = jax.jit(drift, static_argnums=0)
 
 
-def seconds(f, repeats=7):
-    f().block_until_ready()
+def seconds(f, *arguments, repeats=7):
+    jax.block_until_ready(f(*arguments))
     spans = []
     for _ in range(repeats):
         start = time.perf_counter()
-        f().block_until_ready()
+        jax.block_until_ready(f(*arguments))
         spans.append(time.perf_counter() - start)
     return statistics.median(spans)
 
@@ -145,9 +145,8 @@ def exact_rows():
         for tile in tiles:
             try:
                 method = FusedGPU(*tile)
-                times[tile] = seconds(
-                    lambda m=method: drift_jit(m, kernel), 3 if n > 2**18 else 7
-                )
+                repeats = 3 if n > 2**18 else 7
+                times[tile] = seconds(drift_jit, method, kernel, repeats=repeats)
                 print(
                     f"  n={n} d={d} tile={tile}: {times[tile] * 1e3:.2f} ms", flush=True
                 )
@@ -163,7 +162,7 @@ def exact_rows():
             "torch flash bf16": torch_seconds(x32, torch.bfloat16),
         }
         if n <= 2**18:
-            peers["XLA row blocks"] = seconds(lambda: drift_jit(Exact(1024), kernel), 3)
+            peers["XLA row blocks"] = seconds(drift_jit, Exact(), kernel, repeats=3)
         yield {
             "work": "exact drift",
             "n": n,
@@ -186,7 +185,7 @@ def circle_rows():
     for n in (10**6, 10**7, 10**8):
         theta = jax.random.uniform(jax.random.key(n), (n,), jnp.float64, 0, 2 * np.pi)
         c, s, w = jnp.cos(theta), jnp.sin(theta), jnp.full(n, 1.0 / n)
-        span = seconds(lambda: sums(c, s, w, coefficients)[1], 5)
+        span = seconds(sums, c, s, w, coefficients, repeats=5)
         Z, _ = sums(c, s, w, coefficients)
         gap = np.asarray(theta[:64])[:, None] - np.asarray(theta[: 10**6])[None, :]
         if n == 10**6:
@@ -216,8 +215,8 @@ def main():
         )
         floor = f"floor {row['floor'] * 1e3:.2f} ms" if row["floor"] else ""
         print(
-            f"{row['work']} n={row['n']} d={row['d']} {row['dtype']}: {row['ours'] * 1e3:.2f} ms  "
-            f"error {row['error']:.1e}  {floor}  {peers}",
+            f"{row['work']} n={row['n']} d={row['d']} {row['dtype']}: "
+            f"{row['ours'] * 1e3:.2f} ms  error {row['error']:.1e}  {floor}  {peers}",
             flush=True,
         )
     if os.environ.get("OUT"):

@@ -79,21 +79,24 @@ def _from_safetensors(path: pathlib.Path, d: int) -> list[dict]:
     return [{k: v[h % len(v)] for k, v in stacked.items()} for h in range(count)]
 
 
-def cost(n: int, d: int, frames: int, path: pathlib.Path | None) -> dict:
-    """What a run needs, before anything is allocated."""
+def cost(
+    n: int, d: int, frames: int, path: pathlib.Path | None, beta: float, plain: bool
+) -> dict:
+    """What a run needs, before anything is allocated; `plain`: Q = K = I, no mask."""
     if path is not None:
         n, d = pf.Particles.from_file(None, path).points.shape
     for name, value, least in (("n", n, 1), ("d", d, 2), ("frames", frames, 2)):
         if value < least:
             raise InputError(f"`{name}` must be at least {least}, got {value}.")
     frame = 8 * n * d
-    dense = n * n <= 2**21
-    working = 20 * frame + 8 * (n * n if dense else 128 * n) * 3
+    method = pf.sums.describe(n, d, beta, plain=plain)
+    tiles = min(n * n, 2**21)  # what a sum holds beyond copies of the tokens
+    working = 30 * frame + 8 * tiles * 3
     return {
         "n": n,
         "d": d,
         "pairs": n * n,
-        "method": "exact, dense" if dense else "exact, in row blocks of 128",
+        "method": method,
         "frame_bytes": frame,
         "run_bytes": frame * frames,
         "working_bytes": working,

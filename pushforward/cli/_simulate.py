@@ -67,7 +67,8 @@ def simulate(
     """
     from pushforward.cli import _setup
 
-    cost = _setup.cost(n, d, frames, tokens)
+    plain = weights is None and heads == 1 and model in (Model.sa, Model.usa)
+    cost = _setup.cost(n, d, frames, tokens, beta, plain)
     if dry_run:
         _say(cost, as_json, _cost_lines)
         return

@@ -8,7 +8,7 @@ from pushforward.errors import InputError
 from pushforward.fields._field import AbstractMeanField, Drive
 from pushforward.measures import AbstractMeasure, Particles
 from pushforward.spaces import Circle, Sphere
-from pushforward.sums import AbstractSum, Exact, Kernel, KernelSum
+from pushforward.sums import AbstractSum, Auto, Kernel, KernelSum
 
 
 class Attention(AbstractMeanField):
@@ -30,7 +30,7 @@ class Attention(AbstractMeanField):
     V: Float[Array, "d d"] | None
     sums: AbstractSum
 
-    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Exact()):
+    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Auto()):
         self.beta = inverse_temperature(beta)
         self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.sums = sums
@@ -71,7 +71,7 @@ class UnnormalizedAttention(AbstractMeanField):
         V=None,
         *,
         log_scale=0.0,
-        sums: AbstractSum = Exact(),
+        sums: AbstractSum = Auto(),
     ):
         self.beta = inverse_temperature(beta)
         self.Q, self.K, self.V = attention_matrices(Q, K, V)

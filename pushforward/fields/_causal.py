@@ -10,7 +10,7 @@ from pushforward.fields._attention import (
 )
 from pushforward.fields._field import AbstractField, Drive
 from pushforward.measures import Particles
-from pushforward.sums import AbstractSum, Exact
+from pushforward.sums import AbstractSum, Auto
 
 
 class CausalAttention(AbstractField):
@@ -28,7 +28,7 @@ class CausalAttention(AbstractField):
     V: Float[Array, "d d"] | None
     sums: AbstractSum
 
-    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Exact()):
+    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Auto()):
         self.beta = inverse_temperature(beta)
         self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.sums = sums

@@ -6,7 +6,8 @@ from jaxtyping import Array, Float
 from pushforward._checks import scalar
 from pushforward.functionals._functional import AbstractFunctional
 from pushforward.measures import AbstractMeasure, Particles
-from pushforward.sums import AbstractSum, Exact, Kernel
+from pushforward.spaces import Circle, Sphere
+from pushforward.sums import AbstractSum, Auto, Kernel
 
 
 class InteractionEnergy(AbstractFunctional):
@@ -27,13 +28,13 @@ class InteractionEnergy(AbstractFunctional):
     beta: Float[Array, ""]
     sums: AbstractSum
 
-    def __init__(self, beta, *, sums: AbstractSum = Exact()):
+    def __init__(self, beta, *, sums: AbstractSum = Auto()):
         self.beta = scalar("beta", beta)
         self.sums = sums
 
     def __call__(self, mu: Particles) -> Float[Array, ""]:
         """mean_ij e^{beta <x_i, x_j> - |beta|}, with weights."""
-        log_z = self.sums(self._kernel(mu.points, mu)).log_total
+        log_z = self.sums(self._kernel_of_itself(mu)).log_total
         return jnp.exp(log_z - jnp.abs(self.beta).astype(log_z.dtype)) @ mu.weights
 
     def plain(self, mu: Particles) -> Float[Array, ""]:
@@ -44,6 +45,12 @@ class InteractionEnergy(AbstractFunctional):
         """2 int e^{beta <x, y> - |beta|} dmu(y)."""
         log_z = self.sums(self._kernel(x, mu)).log_total
         return 2 * jnp.exp(log_z - jnp.abs(self.beta).astype(log_z.dtype))
+
+    def _kernel_of_itself(self, mu: Particles) -> Kernel:
+        """Only totals are asked for: the values have no columns."""
+        x, unit = mu.points, isinstance(mu.space, Sphere | Circle)
+        beta = self.beta.astype(x.dtype)
+        return Kernel(x, x, x[:, :0], mu.log_weights, beta, own=True, unit=unit)
 
     def _kernel(self, x: Array, mu: AbstractMeasure) -> Kernel:
         ones = jnp.ones_like(mu.log_weights)[:, None]

@@ -1,7 +1,12 @@
 """How sum_j w_j e^{beta <x_i, y_j>} f(y_j) is evaluated."""
 
+from pushforward.sums._auto import Auto as Auto
+from pushforward.sums._auto import choose as choose
+from pushforward.sums._auto import describe as describe
 from pushforward.sums._careful import Careful as Careful
 from pushforward.sums._exact import Exact as Exact
 from pushforward.sums._kernel import AbstractSum as AbstractSum
 from pushforward.sums._kernel import Kernel as Kernel
 from pushforward.sums._kernel import KernelSum as KernelSum
+from pushforward.sums._pallas import FusedGPU as FusedGPU
+from pushforward.sums._spectral import Spectral as Spectral

@@ -20,6 +20,7 @@ class Kernel(eqx.Module):
       lost in the rounding of the particle's own, radial, contribution.
     - `causal`: only j <= i.
     - `unit`: queries and keys are unit vectors, so that logits lie in [-beta, beta].
+      With `own`, they are the same vectors, and the self term is w_i e^{beta}.
     """
 
     queries: Float[Array, "m d"]

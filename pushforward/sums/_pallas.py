@@ -55,6 +55,10 @@ class FusedGPU(AbstractSum):
         if why:
             _warn_once(why)
             return Exact()(kernel)
+        # A negative beta repels: the self term is then the smallest, not the largest.
+        return lax.cond(kernel.beta >= 0, self._attracted, Exact(), kernel)
+
+    def _attracted(self, kernel: Kernel) -> KernelSum:
         tile = self._tile(kernel.queries.shape[1])
         total, moment = _fused(
             kernel.queries,
@@ -143,11 +147,7 @@ def _call(body, grid, inputs, in_specs, outputs, out_specs, warps):
     from jax.experimental.pallas import triton as plt
 
     interpret = jax.default_backend() != "gpu"
-    options = (
-        {}
-        if interpret
-        else {"compiler_params": plt.CompilerParams(num_warps=warps, num_stages=2)}
-    )
+    settings = plt.CompilerParams(num_warps=warps, num_stages=2)
     return pl.pallas_call(
         body,
         grid=grid,
@@ -155,7 +155,7 @@ def _call(body, grid, inputs, in_specs, outputs, out_specs, warps):
         out_specs=out_specs,
         out_shape=outputs,
         interpret=interpret,
-        **options,
+        compiler_params=None if interpret else settings,
     )(*inputs)
 
 

@@ -45,7 +45,7 @@ def test_fused_gradient_equals_the_exact_one(d):
     fused = jax.grad(loss(FusedGPU()))(single(kernel))
     exact = jax.grad(loss(Exact()))(kernel)
     for a, b in zip(*map(jax.tree_util.tree_leaves, (fused, exact)), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-6)
+        np.testing.assert_allclose(a, b, atol=5e-6)
 
 
 def test_what_the_kernel_cannot_do_goes_to_the_exact_sum():

@@ -1,0 +1,97 @@
+"""The front door: which sum for which space, size, temperature and device."""
+
+import importlib.util
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from pushforward._checks import whole
+from pushforward.sums._exact import DENSE_PAIRS, Exact
+from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
+from pushforward.sums._pallas import FusedGPU
+from pushforward.sums._spectral import LARGEST_BETA, Spectral, tolerance
+
+
+class Auto(AbstractSum):
+    """The fastest sum that keeps the tolerance: the default of every field.
+
+    - Up to 2**21 pairs (n = 1448): exact and dense, to rounding.
+    - On the circle, and on S^2 on a CPU with ducc0, with Q = K = I and no mask:
+      spectral to `tol`, for |beta| up to the measured crossover `spectral_limit(n, d)`.
+    - In float32 on a GPU: exact, as one fused kernel.
+    - All else: exact, in tiles.
+
+    The choice depends on sizes alone except for beta, which picks when it runs:
+    changing a temperature never recompiles. Name a sum to override it, as in
+    `Attention(9.0, sums=Exact())`. Exponentially long times, where drifts fall below
+    `tol`, need `Exact()` or few atoms. `describe` says the choice in words.
+    """
+
+    tol: float = eqx.field(static=True)
+
+    def __init__(self, tol: float = 1e-10):
+        self.tol = tolerance(tol)
+
+    def __call__(self, kernel: Kernel) -> KernelSum:
+        """As exact as `tol` or better."""
+        m, (n, d) = kernel.queries.shape[0], kernel.keys.shape
+        plain = kernel.unit and not kernel.causal
+        if kernel.queries.dtype == jnp.float32 and jax.default_backend() == "gpu":
+            return Exact()(kernel) if m * n <= DENSE_PAIRS else FusedGPU()(kernel)
+        method = choose(m, n, d, plain=plain, tol=self.tol)
+        if isinstance(method, Spectral):
+            return method.within(kernel, spectral_limit(n, d))
+        return method(kernel)
+
+
+def choose(
+    m: int, n: int, d: int, *, plain: bool, tol: float = 1e-10
+) -> Exact | Spectral:
+    """The sum for m queries and n keys of dimension d.
+
+    `plain`: unit vectors seen as they are, all of them (Q = K = I, no causal mask).
+    """
+    few = m * n <= DENSE_PAIRS
+    if few or not plain or not _spectral_here(d):
+        return Exact()
+    return Spectral(tol)
+
+
+def spectral_limit(n: int, d: int) -> float:
+    """The largest |beta| at which the spectral sum is still the faster one.
+
+    Modes grow like sqrt(beta). Measured on two cores in float64: exact takes 1.7 ns per
+    pair; the circle 3.5 ns per token and mode, with 9 sqrt(beta) modes; S^2, besides
+    0.5 us per token, 1.5 ns times the cube of the degree 8.4 sqrt(beta).
+    """
+    crossover = (n / 18) ** 2 if d == 2 else n ** (4 / 3) / 70
+    return min(crossover, LARGEST_BETA[d])
+
+
+def describe(
+    n: int, d: int, beta: float, *, plain: bool = True, tol: float = 1e-10
+) -> str:
+    """The choice for n tokens that see each other, in words.
+
+    >>> describe(64, 3, 9.0)
+    'exact, dense'
+    >>> describe(1_000_000, 2, 9.0)
+    'spectral, Fourier modes on the circle, error below 1e-10'
+    """
+    n, d = whole("n", n, 1), whole("d", d, 1)
+    method = choose(n, n, d, plain=plain, tol=tol)
+    if isinstance(method, Spectral) and abs(beta) <= spectral_limit(n, d):
+        what = "Fourier modes on the circle" if d == 2 else "spherical harmonics on S^2"
+        return f"spectral, {what}, error below {tol:g}"
+    return "exact, dense" if n * n <= DENSE_PAIRS else "exact, in tiles"
+
+
+def _spectral_here(d: int) -> bool:
+    """The circle anywhere; S^2 where the host computes and ducc0 is installed."""
+    if not jnp.zeros(()).dtype == jnp.float64:
+        return False
+    if d == 2:
+        return True
+    on_cpu = jax.default_backend() == "cpu"
+    return d == 3 and on_cpu and importlib.util.find_spec("ducc0") is not None

@@ -1,0 +1,156 @@
+"""The sum on S^2 by spherical harmonics at scattered points, on the host.
+
+e^{beta <x, y> - |beta|} = sum_l (2l + 1) b_l P_l(<x, y>) with scaled modified spherical
+Bessel functions b_l = e^{-|beta|} i_l(beta). ducc0 takes points to harmonics and back.
+"""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.special import ive
+
+from pushforward.sums._transform import AbstractTransform
+
+ACCURACY = 1e-12  # of the non-uniform transforms
+LOW_ROUNDING, ROUNDING = 1.2e-12, 6e-14  # measured below and above beta = 2, doubled
+LARGEST_BETA = 4e4  # degree near 1700: beyond, the grid alone takes seconds
+
+
+def coefficients(beta: float, count: int) -> np.ndarray:
+    """b_0, ..., b_{count - 1}."""
+    l = np.arange(count)
+    size = abs(float(beta))
+    if size < 1e-8:  # i_l(x) ~ x^l / (2l + 1)!!
+        b = np.zeros(count)
+        b[:2] = ((1.0 - size), size / 3)[:count]
+    else:
+        b = np.sqrt(np.pi / (2 * size)) * ive(l + 0.5, size)
+    return b if beta >= 0 else b * (-1.0) ** l
+
+
+def degree(beta: float, tail: float) -> int:
+    """The least L (of 2 or more) with sum_{l > L} (2l + 1) |b_l| <= tail."""
+    count = int(40 + 12 * np.sqrt(abs(beta)))
+    terms = (2 * np.arange(count) + 1) * np.abs(coefficients(beta, count))
+    beyond = np.append(np.cumsum(terms[::-1])[::-1][1:], 0.0)
+    return max(int(np.argmax(beyond <= tail)), 2)
+
+
+class Harmonics(AbstractTransform):
+    """The transform on S^2 by spherical harmonics, truncated where `tail` is left.
+
+    Beyond `limit` it is zero at no cost: those rows are recomputed exactly.
+    """
+
+    tail: float = eqx.field(static=True)
+    limit: float = eqx.field(static=True)
+
+    def evaluate(self, q, k, u, beta):
+        """Channel by channel."""
+        return self._on_host(_by_channel, q, k, u, beta)
+
+    def of_points(self, q, k, w, beta):
+        """From one transform: the moment is a gradient plus a radial part."""
+        return self._on_host(_of_points, q, k, w, beta)
+
+    def error(self, beta, largest):
+        """Rounding is relative to the largest value, and worse at low degree."""
+        rounding = jnp.where(jnp.abs(beta) < 2.0, LOW_ROUNDING, ROUNDING)
+        return rounding * largest + self.tail
+
+    def _on_host(self, work, q, k, u, beta):
+        columns = u.shape[1] if work is _by_channel else 4
+        shape = jax.ShapeDtypeStruct((q.shape[0], columns), jnp.float64)
+        call = partial(_called, work, self.tail, self.limit, columns)
+        return jax.pure_callback(call, shape, q, k, u, beta, vmap_method="sequential")
+
+
+def _called(work, tail: float, limit: float, columns: int, q, k, u, beta) -> np.ndarray:
+    q, k, u = (np.asarray(a, dtype=np.float64) for a in (q, k, u))
+    beta = float(beta)
+    if abs(beta) > limit:
+        return np.zeros((len(q), columns))
+    return work(q, k, u, beta, degree(beta, tail))
+
+
+def _by_channel(q, k, u, beta: float, L: int) -> np.ndarray:
+    scale = 4 * np.pi * coefficients(beta, L + 1)
+    at_k = _angles(k)
+    at_q = at_k if np.array_equal(q, k) else _angles(q)
+    out = np.empty((len(q), u.shape[1]))
+    for c in range(u.shape[1]):
+        alm = _modes(u[:, c], at_k, L) * _per_degree(scale, L)
+        out[:, c] = _values(alm, at_q, L)
+    return out
+
+
+def _of_points(q, k, w, beta: float, L: int) -> np.ndarray:
+    """w_j (1, k_j): the moment is grad / beta, tangent, plus a radial part.
+
+    i_l / beta = (i_{l-1} - i_{l+1}) / (2l + 1) and
+    i_l' = (l i_{l-1} + (l + 1) i_{l+1}) / (2l + 1) need no division by beta.
+    """
+    L += 1
+    b = coefficients(beta, L + 2)
+    l = np.arange(L + 1)
+    before, after = np.append(0.0, b[:L]), b[1:]
+    slope = np.where(l > 0, (before - after) / (2 * l + 1), 0.0)
+    radial = (l * before + (l + 1) * after) / (2 * l + 1)
+    at_k = _angles(k)
+    at_q = at_k if np.array_equal(q, k) else _angles(q)
+    alm = 4 * np.pi * _modes(w[:, 0], at_k, L)
+    out = np.empty((len(q), 4))
+    out[:, 0] = _values(alm * _per_degree(b[: L + 1], L), at_q, L)
+    along = _values(alm * _per_degree(radial, L), at_q, L)
+    across = _gradient(alm * _per_degree(slope, L), q, at_q, L)
+    out[:, 1:] = along[:, None] * q + across
+    return out
+
+
+def _angles(x: np.ndarray) -> np.ndarray:
+    """Colatitude in [0, pi] and longitude in [0, 2 pi)."""
+    colatitude = np.arctan2(np.hypot(x[:, 0], x[:, 1]), x[:, 2])
+    longitude = np.arctan2(x[:, 1], x[:, 0])
+    longitude[longitude < 0] += 2 * np.pi
+    return np.column_stack([colatitude, longitude])
+
+
+def _per_degree(a: np.ndarray, L: int) -> np.ndarray:
+    """a_l in the order of the coefficients: m = 0, 1, ... and l = m, ..., L."""
+    return np.concatenate([a[m:] for m in range(L + 1)])[None, :]
+
+
+def _options(loc: np.ndarray, L: int) -> dict:
+    return {"loc": loc, "lmax": L, "mmax": L, "epsilon": ACCURACY, "nthreads": 0}
+
+
+def _modes(w: np.ndarray, loc: np.ndarray, L: int) -> np.ndarray:
+    """sum_j w_j conj Y_lm(x_j)."""
+    import ducc0
+
+    w = np.ascontiguousarray(w)[None, :]
+    return ducc0.sht.adjoint_synthesis_general(map=w, spin=0, **_options(loc, L))
+
+
+def _values(alm: np.ndarray, loc: np.ndarray, L: int) -> np.ndarray:
+    import ducc0
+
+    return ducc0.sht.synthesis_general(alm=alm, spin=0, **_options(loc, L))[0]
+
+
+def _gradient(alm: np.ndarray, x: np.ndarray, loc: np.ndarray, L: int) -> np.ndarray:
+    """The tangent gradient at x, in the coordinates of R^3."""
+    import ducc0
+
+    south, east = ducc0.sht.synthesis_general(
+        alm=alm, spin=1, mode="DERIV1", **_options(loc, L)
+    )
+    sine = np.hypot(x[:, 0], x[:, 1])
+    pole = sine == 0  # longitude zero there, as atan2 has it
+    a = np.where(pole, 1.0, x[:, 0] / np.where(pole, 1.0, sine))
+    b = np.where(pole, 0.0, x[:, 1] / np.where(pole, 1.0, sine))
+    down = south * x[:, 2]
+    return np.column_stack([down * a - east * b, down * b + east * a, -south * sine])

@@ -1,0 +1,103 @@
+"""The front door: what is chosen, when, and what it promises."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pushforward as pf
+from pushforward.errors import InputError
+from pushforward.sums import Auto, Exact, Kernel, Spectral, choose, describe
+from pushforward.sums._auto import spectral_limit
+
+
+def kernel(n, d, beta=9.0, **flags):
+    x = np.random.default_rng(0).normal(size=(n, d))
+    x = jnp.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+    return Kernel(
+        x, x, x, jnp.full(n, -np.log(n)), jnp.asarray(beta), own=True, **flags
+    )
+
+
+@pytest.mark.parametrize("d", [2, 3, 16])
+def test_small_systems_are_bitwise_those_of_exact(d):
+    problem = kernel(200, d, unit=True)
+    for a, b in zip(Auto()(problem), Exact()(problem), strict=True):
+        assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "n, d, plain, kind",
+    [
+        (1448, 2, True, Exact),
+        (1449, 2, True, Spectral),
+        (5000, 3, True, Spectral),
+        (5000, 3, False, Exact),
+        (5000, 4, True, Exact),
+    ],
+)
+def test_choice_by_size_and_space(n, d, plain, kind):
+    assert isinstance(choose(n, n, d, plain=plain), kind)
+
+
+def test_large_systems_agree_with_exact():
+    for d in (2, 3):
+        problem = kernel(1600, d, unit=True)
+        found, exact = Auto()(problem), Exact()(problem)
+        np.testing.assert_allclose(found.average(), exact.average(), atol=1e-10)
+
+
+def test_description_follows_beta():
+    assert describe(64, 3, 9.0) == "exact, dense"
+    assert describe(100_000, 16, 9.0) == "exact, in tiles"
+    assert "Fourier" in describe(100_000, 2, 9.0)
+    assert "harmonics" in describe(100_000, 3, 9.0)
+    assert describe(2000, 3, 2 * spectral_limit(2000, 3)) == "exact, in tiles"
+    assert describe(100_000, 2, 9.0, plain=False) == "exact, in tiles"
+
+
+def test_changing_beta_does_not_recompile():
+    x = kernel(1500, 2, unit=True).keys
+    log_weights = jnp.full(1500, -np.log(1500))
+    traced = []
+
+    @jax.jit
+    def total(beta):
+        traced.append(beta)
+        problem = Kernel(x, x, x, log_weights, beta, own=True, unit=True)
+        return Auto()(problem).log_total.sum()
+
+    for beta in (1.0, 50.0):
+        total(jnp.asarray(beta))
+    assert len(traced) == 1
+
+
+@pytest.mark.parametrize("tol", [0.0, -1e-3, 1.0, "small"])
+def test_tolerance_must_be_a_small_number(tol):
+    with pytest.raises(InputError, match="`tol` must be a number between 0 and 1"):
+        Spectral(tol)
+
+
+def test_spectral_refuses_what_it_cannot_sum():
+    with pytest.raises(InputError, match="dimension 5"):
+        Spectral()(kernel(10, 5, unit=True))
+    with pytest.raises(InputError, match="causal mask"):
+        Spectral()(kernel(10, 3, unit=True, causal=True))
+
+
+def test_check_passes_on_good_rows_and_stops_on_bad_ones(monkeypatch):
+    problem = kernel(400, 2, unit=True)
+    Spectral(check=20)(problem)
+    from pushforward.sums import _circle
+
+    monkeypatch.setattr(_circle, "ROUNDING", 0.0)
+    wrong = _circle.coefficients
+    monkeypatch.setattr(_circle, "coefficients", lambda beta: 1.001 * wrong(beta))
+    with pytest.raises(Exception, match="spectral sum is off"):
+        jax.block_until_ready(Spectral(check=21)(problem))
+
+
+def test_energy_is_near_linear_and_agrees():
+    mu = pf.Particles.uniform(pf.Circle(), 1600, key=jax.random.key(0))
+    exact = pf.InteractionEnergy(9.0, sums=Exact())(mu)
+    np.testing.assert_allclose(pf.InteractionEnergy(9.0)(mu), exact, rtol=1e-10)
