@@ -63,7 +63,10 @@ if TYPE_CHECKING:
     from pushforward.spaces import Euclidean as Euclidean
     from pushforward.spaces import Product as Product
     from pushforward.spaces import Sphere as Sphere
+    from pushforward.sums import Auto as Auto
     from pushforward.sums import Exact as Exact
+    from pushforward.sums import FusedGPU as FusedGPU
+    from pushforward.sums import Spectral as Spectral
 
 _FOLDERS = (
     "spaces measures sums functionals fields flows observables theory transport "
@@ -74,7 +77,7 @@ _FOLDERS = (
 _HOMES = {
     "spaces": "Circle Euclidean Product Sphere",
     "measures": "Particles",
-    "sums": "Exact",
+    "sums": "Auto Exact FusedGPU Spectral",
     "functionals": (
         "FisherRao FunctionalMultiple FunctionalSum InteractionEnergy "
         "SoftmaxWeighted Wasserstein WassersteinFisherRao"

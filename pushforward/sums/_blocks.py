@@ -34,7 +34,7 @@ class Tiles(NamedTuple):
 class _Columns(NamedTuple):
     """A tile of columns; keys and logarithms of weights in units of log2(e)."""
 
-    index: Int[Array, "c"]
+    place: Int[Array, "c"]
     keys: Float[Array, "d c"]
     weight: Float[Array, "c"]
     values: Float[Array, "c k"]
@@ -43,7 +43,7 @@ class _Columns(NamedTuple):
 class _Rows(NamedTuple):
     """A block of rows."""
 
-    index: Int[Array, "b"]
+    place: Int[Array, "b"]
     queries: Float[Array, "b d"]
 
 
@@ -68,7 +68,8 @@ def blocked(
     fixed = _fixed_shift_is_legal(kernel)
     out = jax.lax.map(lambda r: _one_block(kernel, r, columns, fixed), rows)
     join = lambda a: a.reshape(index.size, *a.shape[2:])[:m]  # noqa: E731
-    return _finished(kernel, *jax.tree_util.tree_map(join, out), which)
+    shift, total, moment = jax.tree_util.tree_map(join, out)
+    return _finished(kernel, shift, total, moment, which)
 
 
 def _fixed_shift_is_legal(kernel: Kernel) -> Bool[Array, ""]:
@@ -100,7 +101,7 @@ def _one_block(kernel: Kernel, rows: _Rows, columns: _Columns, fixed):
     if kernel.own and kernel.unit:
         shift = jax.lax.cond(
             fixed,
-            lambda *_: jnp.full(rows.index.shape, constant),
+            lambda *_: jnp.full(rows.place.shape, constant),
             _row_maximum,
             *still,
         )
@@ -116,8 +117,8 @@ def _one_block(kernel: Kernel, rows: _Rows, columns: _Columns, fixed):
         return jax.tree_util.tree_map(jnp.add, carry, part(rows, tile))
 
     def step(carry, tile: _Columns):
-        right = tile.index[0] > rows.index[-1]
-        apart = right | (tile.index[-1] < rows.index[0])
+        right = tile.place[0] > rows.place[-1]
+        apart = right | (tile.place[-1] < rows.place[0])
         far, near = (lambda c: add(tile, False, c)), (lambda c: add(tile, True, c))
         if not (kernel.own or kernel.causal):
             return jax.lax.cond(_always(tile), far, lambda c: c, carry), None
@@ -126,8 +127,8 @@ def _one_block(kernel: Kernel, rows: _Rows, columns: _Columns, fixed):
         place = jnp.where(right, 0, jnp.where(apart, 1, 2))
         return jax.lax.switch(place, [lambda c: c, far, near], carry), None
 
-    total = jnp.zeros(rows.index.shape, rows.queries.dtype)
-    moment = jnp.zeros((rows.index.size, columns.values.shape[-1]), total.dtype)
+    total = jnp.zeros(rows.place.shape, rows.queries.dtype)
+    moment = jnp.zeros((rows.place.size, columns.values.shape[-1]), total.dtype)
     return shift, *jax.lax.scan(step, (total, moment), columns)[0]
 
 
@@ -144,7 +145,7 @@ def _row_maximum(kernel: Kernel, rows: _Rows, columns: _Columns) -> Float[Array,
         more = lambda top: higher(tile, top)  # noqa: E731
         return jax.lax.cond(_always(tile), more, lambda top: top, top), None
 
-    start = jnp.full(rows.index.shape, NOTHING, rows.queries.dtype)
+    start = jnp.full(rows.place.shape, NOTHING, rows.queries.dtype)
     return jax.lax.scan(step, start, columns)[0]
 
 
@@ -154,14 +155,14 @@ def _always(tile: _Columns) -> Bool[Array, ""]:
     Inside a branch the compiler fuses and vectorizes a tile; outside, it fuses the cut
     of the tile as well and is four times slower.
     """
-    return tile.index[0] >= 0
+    return tile.place[0] >= 0
 
 
 def _logits(kernel: Kernel, rows: _Rows, tile: _Columns, masked: bool):
     t_ij = _products(rows.queries, tile.keys) + tile.weight[None, :]
     if not masked or not (kernel.own or kernel.causal):
         return t_ij
-    i, j = rows.index[:, None], tile.index[None, :]
+    i, j = rows.place[:, None], tile.place[None, :]
     if kernel.causal:
         keep = j < i if kernel.own else j <= i
     else:

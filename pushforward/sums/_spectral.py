@@ -112,7 +112,8 @@ def tolerance(tol: float) -> float:
 def _some_rows(kernel: Kernel, rows: Int[Array, "r"]) -> KernelSum:
     """The exact sum for some rows, in increasing order."""
     some = eqx.tree_at(lambda k: k.queries, kernel, kernel.queries[rows])
-    tiles = tile_sizes(len(rows), *kernel.keys.shape, None)
+    n, d = kernel.keys.shape
+    tiles = tile_sizes(len(rows), n, d, None)
     return blocked(some, tiles, which=rows)
 
 

@@ -100,7 +100,12 @@ SOLVERS = {
     "LieTrotter": [pf.LieTrotter(0.05)],
 }
 NOISES = {"Brownian": [pf.Brownian(0.3)]}
-SUMS = {"Exact": [pf.Exact(), pf.Exact(chunk=3)]}
+SUMS = {
+    "Auto": [pf.Auto(), pf.Auto(1e-6)],
+    "Exact": [pf.Exact(), pf.Exact(chunk=3)],
+    "FusedGPU": [pf.FusedGPU(), pf.FusedGPU(16, 32, 1)],
+    "Spectral": [pf.Spectral(), pf.Spectral(1e-8)],
+}
 OTHERS = {
     "ArcLength": [pf.ArcLength(0.01)],
     "Merge": [pf.Merge(1e-5)],

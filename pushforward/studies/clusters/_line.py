@@ -85,7 +85,7 @@ def leading(p: Parameters) -> Claim:
     ]
     note = f"share of {p.replicas} starts; either one leads all, or both"
     return within(
-        str(leading.__doc__), THEOREM, "theorem", np.mean(extreme), 1, 0, note
+        str(leading.__doc__), THEOREM, "theorem", float(np.mean(extreme)), 1, 0, note
     )
 
 
