@@ -106,8 +106,12 @@ def _watched(field, mu, beta, t1, frames, layers, noise, seed, out):
         options |= {"noise": pf.Brownian(noise), "key": key_for(seed, "noise")}
     if layers:
         options["solver"] = pf.Layers(layers)
-    with Live(console=Console(stderr=True), refresh_per_second=8) as live:
-        return pf.flow(field, mu, t1, progress=_Rows(live, t1, observe), **options)
+    console = Console(stderr=True)
+    with Live(console=console, refresh_per_second=8) as live:
+        done = pf.flow(field, mu, t1, progress=_Rows(live, t1, observe), **options)
+    if not console.is_terminal:
+        console.line()  # a terminal is on a new line already
+    return done
 
 
 class _Rows:
