@@ -132,7 +132,7 @@ PAPERS = {
         2022,
         "2202.04097",
     ),
-    "esteve2023sparsity": (
+    "esteveyague2023sparsity": (
         "article",
         "Esteve-Yagüe, Carlos and Geshkovski, Borjan",
         "Sparsity in long-time control of neural ODEs",
@@ -140,7 +140,7 @@ PAPERS = {
         2023,
         "2102.13566",
     ),
-    "esteve2020large": (
+    "esteveyague2020large": (
         "misc",
         "Esteve, Carlos and Geshkovski, Borjan and Pighin, Dario and Zuazua, Enrique",
         "Large-time asymptotics in deep learning",

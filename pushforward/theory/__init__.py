@@ -2,6 +2,7 @@
 
 from pushforward.theory import causal as causal
 from pushforward.theory import circle as circle
+from pushforward.theory import depth as depth
 from pushforward.theory import equiangular as equiangular
 from pushforward.theory import hemisphere as hemisphere
 from pushforward.theory import kuramoto as kuramoto
@@ -14,5 +15,6 @@ from pushforward.theory import parking as parking
 from pushforward.theory import polytope as polytope
 from pushforward.theory import stability as stability
 from pushforward.theory import staircase as staircase
+from pushforward.theory import turnpike as turnpike
 from pushforward.theory import two_tokens as two_tokens
 from pushforward.theory import uniform as uniform
