@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pushforward.control.estimators import NeuralODEClassifier, NeuralODERegressor
 
 
+@pytest.mark.slow  # minutes, all of it compilation: a hundred small fits
 @parametrize_with_checks(
     [
         NeuralODEClassifier(layers=3, hidden=8, max_iter=40),
