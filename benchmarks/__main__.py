@@ -55,9 +55,20 @@ def collected(only: list[str], quick: bool) -> Iterator[dict]:
     for module in pkgutil.iter_modules(benchmarks.__path__):
         if module.name in ("__main__", "gpu") or (only and module.name not in only):
             continue
-        loaded = importlib.import_module(f"benchmarks.{module.name}")
+        try:
+            loaded = importlib.import_module(f"benchmarks.{module.name}")
+        except ImportError as missing:  # a peer that is not installed
+            print(f"{module.name} left out: {missing}", file=sys.stderr)
+            continue
         if hasattr(loaded, "rows"):
-            yield from loaded.rows(quick)
+            yield from (uniform(row) for row in loaded.rows(quick))
+
+
+def uniform(row: dict) -> dict:
+    """Every row with the same names."""
+    names = {"ours_seconds": "our seconds", "peer_seconds": "peer seconds"}
+    renamed = {names.get(name, name): value for name, value in row.items()}
+    return {"floor": ""} | renamed
 
 
 def line(row: dict) -> str:

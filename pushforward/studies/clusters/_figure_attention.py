@@ -7,7 +7,6 @@ from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from pushforward import theory
-from pushforward.observables import attention_rank, leaders
 from pushforward.plot._style import (
     DEPTHS,
     INK,
@@ -24,11 +23,11 @@ from pushforward.studies.clusters._drawing import frame, paths
 from pushforward.studies.clusters._hardmax import PENTAGON, relaxed
 from pushforward.studies.clusters._hyperplanes import (
     LINK,
+    clearest,
     gram,
-    roundest,
     with_leaders,
 )
-from pushforward.studies.clusters._systems import attention
+from pushforward.studies.clusters._systems import attention, leaders_of, rank_of
 from pushforward.studies.clusters.study import Parameters
 
 
@@ -59,7 +58,7 @@ def draw_boolean(data: dict[str, np.ndarray]) -> Figure:
     axes[0].set(xlabel="t", ylabel="$e^{-t}x$", title="Tokens of the line")
     axes[0].set_xlim(0.0, 5.0)
     for ax, t, P in zip(axes[1:], data["shown"], data["matrices"], strict=True):
-        _matrix(ax, P, f"t = {t:.3g}, rank {attention_rank(P)}")
+        _matrix(ax, P, f"t = {t:.3g}, rank {rank_of(P)}")
     axes[1].set_ylabel("token, sorted")
     return figure
 
@@ -72,7 +71,7 @@ def _matrix(ax: Axes, P: np.ndarray, title: str) -> None:
 
 def compute_leaders(p: Parameters) -> dict[str, np.ndarray]:
     """Tokens of the plane and their attention at four times."""
-    draw = roundest(p)
+    draw = clearest(p)
     (V, A), run = gram(p, draw), with_leaders(p, draw)
     chosen = np.searchsorted(run.times, [0.0, 1.0, 3.0, 10.0])
     pairs = [(run.times[k], run.points[k]) for k in chosen]
@@ -100,7 +99,7 @@ def draw_leaders(data: dict[str, np.ndarray]) -> Figure:
         )
         ax.add_collection(lines)
         ax.scatter(z[:, 0], z[:, 1], s=18, c=INK, lw=0.4, edgecolors=PAPER, zorder=3)
-        heads = leaders(P)
+        heads = leaders_of(P)
         ring: dict = {"s": 80, "facecolors": "none", "edgecolors": PALETTE[1]}
         ax.scatter(z[heads, 0], z[heads, 1], lw=1.4, zorder=4, **ring)
         count = int((P.max(axis=0) > LINK).sum())
@@ -118,11 +117,11 @@ def compute_rank(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_rank(data: dict[str, np.ndarray]) -> Figure:
     """Columns fade until a few are left."""
-    shown = [0, 3, 4, 5, 7]  # the last but one is where double precision ends
+    matrices, times = data["matrices"], data["times"]
     figure = new_figure(10.8, 2.6)
-    for ax, k in zip(figure.subplots(1, len(shown)), shown, strict=True):
-        P = data["matrices"][k]
-        _matrix(ax, P, f"t = {data['times'][k]:.2g}, rank {attention_rank(P)}")
+    axes = figure.subplots(1, len(times))
+    for ax, t, P in zip(axes, times, matrices, strict=True):
+        _matrix(ax, P, f"t = {t:.2g}, rank {rank_of(P)}")
     return figure
 
 

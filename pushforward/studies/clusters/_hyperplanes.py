@@ -141,9 +141,9 @@ def gram(p: Parameters, draw: int) -> tuple[np.ndarray, np.ndarray]:
     return M[0] @ M[0].T, M[1] @ M[1].T
 
 
-def roundest(p: Parameters) -> int:
-    """The draw in which V is farthest from singular: the one to look at."""
-    return int(np.argmin([np.linalg.cond(gram(p, k)[0]) for k in range(DRAWS)]))
+def clearest(p: Parameters) -> int:
+    """The draw in which attention sees all directions best: the one to look at."""
+    return int(np.argmin([np.linalg.cond(gram(p, k)[1]) for k in range(DRAWS)]))
 
 
 @functools.lru_cache

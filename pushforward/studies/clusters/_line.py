@@ -3,12 +3,9 @@
 import functools
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
 from pushforward import theory
-from pushforward.observables import attention_rank, leaders
 from pushforward.studies import Claim
 from pushforward.studies.clusters._statement import at_least, at_most, paper, within
 from pushforward.studies.clusters._systems import (
@@ -16,6 +13,8 @@ from pushforward.studies.clusters._systems import (
     Path,
     attention,
     cube,
+    leaders_of,
+    rank_of,
     rescaled,
 )
 from pushforward.studies.clusters.study import Parameters
@@ -32,7 +31,7 @@ class Late(NamedTuple):
     """Starts (r, n) and their attention matrices (r, n, n) at the late time."""
 
     starts: np.ndarray
-    matrices: Array
+    matrices: np.ndarray
 
 
 @functools.lru_cache
@@ -40,7 +39,7 @@ def late(p: Parameters) -> Late:
     """Random starts in [-1, 1], and the attention at t = 14."""
     starts = cube(p, "line", 1, side=1.0)
     ends = [rescaled(ONE, x, (0.0, LATE), solver=TIGHT).end for x in starts]
-    matrices = jnp.array([attention(ONE, LATE, z) for z in ends])
+    matrices = np.array([attention(ONE, LATE, z) for z in ends])
     return Late(starts[..., 0], matrices)
 
 
@@ -49,7 +48,7 @@ def _five(start: tuple[float, ...], times: tuple[float, ...]) -> Path:
     return rescaled(ONE, np.array(start)[:, None], times, solver=TIGHT)
 
 
-def _exceptional(x: np.ndarray, P: Array) -> int:
+def _exceptional(x: np.ndarray, P: np.ndarray) -> int:
     """Rows that are not the indicator of the smallest or of the largest token."""
     ends = P[:, [x.argmin(), x.argmax()]].max(axis=1)
     return int((ends < 1 - 1e-6).sum())
@@ -65,14 +64,14 @@ def rows(p: Parameters) -> Claim:
 
 def rank(p: Parameters) -> Claim:
     """T2.1: the limit of the attention matrix has rank at most 3."""
-    most = max(attention_rank(P) for P in late(p).matrices)
+    most = max(rank_of(P) for P in late(p).matrices)
     note = f"the largest of {p.replicas} starts at t = {LATE:g}"
     return at_most(str(rank.__doc__), THEOREM, "theorem", most, 3, note)
 
 
 def usual_rank(p: Parameters) -> Claim:
     """T2.1: for almost every start the rank is 1 or 2."""
-    share = float(np.mean([attention_rank(P) in (1, 2) for P in late(p).matrices]))
+    share = float(np.mean([rank_of(P) in (1, 2) for P in late(p).matrices]))
     note = f"share of {p.replicas} starts"
     return within(str(usual_rank.__doc__), THEOREM, "theorem", share, 1, 0, note)
 
@@ -80,21 +79,20 @@ def usual_rank(p: Parameters) -> Claim:
 def leading(p: Parameters) -> Claim:
     """T2.1: no token leads but the smallest and the largest of the start."""
     extreme = [
-        set(leaders(P).tolist()) <= {int(x.argmin()), int(x.argmax())}
+        set(leaders_of(P).tolist()) <= {int(x.argmin()), int(x.argmax())}
         for x, P in zip(*late(p), strict=True)
     ]
     note = f"share of {p.replicas} starts; either one leads all, or both"
-    return within(
-        str(leading.__doc__), THEOREM, "theorem", float(np.mean(extreme)), 1, 0, note
-    )
+    claim, share = str(leading.__doc__), float(np.mean(extreme))
+    return within(claim, THEOREM, "theorem", share, 1, 0, note)
 
 
 def one_sign(p: Parameters) -> Claim:
     """T2.1: positive tokens all follow the largest one, and the rank is 1."""
     t = 6.0
-    P = jnp.asarray(attention(ONE, t, _five(tuple(POSITIVE), (0.0, t)).end))
+    P = attention(ONE, t, _five(tuple(POSITIVE), (0.0, t)).end)
     error = np.abs(P - np.eye(5)[[4] * 5]).max()
-    note = f"|P - P*| at t = {t:g}, from {POSITIVE.tolist()}; rank {attention_rank(P)}"
+    note = f"|P - P*| at t = {t:g}, from {POSITIVE.tolist()}; rank {rank_of(P)}"
     return at_most(str(one_sign.__doc__), THEOREM, "theorem", error, 1e-6, note)
 
 

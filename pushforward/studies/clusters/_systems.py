@@ -9,12 +9,13 @@ import functools
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
 import pushforward as pf
 from pushforward.errors import NumericalError
-from pushforward.observables import attention_matrix
+from pushforward.observables import attention_matrix, attention_rank, leaders
 from pushforward.studies.clusters.study import Parameters
 
 MOST = 40  # tokens of every system
@@ -132,3 +133,13 @@ def attention(V, t: float, z: np.ndarray, Q=None, K=None) -> np.ndarray:
     full = np.asarray(attention_matrix(mu, beta, vector.Q, vector.K))
     n = len(z)
     return np.stack([full[:n, j::n].sum(axis=1) for j in range(n)], axis=1)
+
+
+def rank_of(P: np.ndarray) -> int:
+    """The rank of an attention matrix, up to a thousandth."""
+    return attention_rank(jnp.asarray(P))
+
+
+def leaders_of(P: np.ndarray) -> np.ndarray:
+    """Tokens to which some token pays more than half of its attention."""
+    return leaders(jnp.asarray(P))
