@@ -9,10 +9,10 @@ run: .venv/.core
 	  --out out/first-run --picture out/first-run.png --movie out/first-run.mp4
 
 test: .venv/.dev lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 soak: .venv/.dev
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
