@@ -26,8 +26,7 @@ def flow_hosted(
     """On the host: frame by frame, so that a run can be watched, stored and stopped."""
     carry = Carry.start(times[0], start)
     frames: list[tuple[float, Particles | None, dict]] = []
-    interrupted = False
-    report = watch.report()
+    interrupted, report = False, watch.report()
     resumed = None if store is None else store.resume(start)
 
     def look(carry: Carry) -> None:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from pushforward.sums._pallas import _call, _padded
+from pushforward.sums._pallas_tiles import call, padded
 
 TOKENS, WARPS = 2048, 8  # of one program
 
@@ -28,7 +28,7 @@ def circle_sums(
     e^{-beta} I_k(beta) it is e^{beta (cos theta - 1)}.
     """
     n = c.shape[0]
-    c, s, w = (_padded(a, TOKENS) for a in (c, s, w))
+    c, s, w = (padded(a, TOKENS) for a in (c, s, w))
     m = _moments(c, s, w, coefficients.shape[0])
     total, slope = _evaluate(c, s, coefficients[None, :] * m)
     return total[:n], slope[:n]
@@ -55,7 +55,7 @@ def _moments(c, s, w, modes: int) -> Float[Array, "2 k"]:
     line = pl.BlockSpec((TOKENS,), lambda i: (i,))
     row = pl.BlockSpec((1, modes), lambda i: (i, 0))
     partial = jax.ShapeDtypeStruct((blocks, modes), c.dtype)
-    parts = _call(
+    parts = call(
         body, (blocks,), (c, s, w), [line] * 3, [partial] * 2, [row] * 2, WARPS
     )
     return jnp.stack([part.sum(axis=0) for part in parts])
@@ -85,7 +85,7 @@ def _evaluate(c, s, a: Float[Array, "2 k"]):
     line = pl.BlockSpec((TOKENS,), lambda i: (i,))
     whole = pl.BlockSpec((modes,), lambda i: (0,))
     out = jax.ShapeDtypeStruct(c.shape, c.dtype)
-    return _call(
+    return call(
         body,
         (c.shape[0] // TOKENS,),
         (c, s, a[0], a[1]),

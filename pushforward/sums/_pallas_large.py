@@ -1,0 +1,102 @@
+"""The fused sum for d > 8: both products on the tensor cores, in halves."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array
+
+from pushforward.sums._pallas_tiles import (
+    LOG2E,
+    call,
+    exp2,
+    exponents,
+    masked_exponents,
+    over_columns,
+    padded,
+)
+
+LIFT = 2.0**11  # brings the low half of an exponential into the range of a half
+
+
+def large_sum(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
+    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j) by matrix products."""
+    from jax.experimental import pallas as pl
+
+    (R, C, warps), (m, d) = tile, x.shape
+    wide = max(16, 1 << (d - 1).bit_length())
+    pad = ((0, 0), (0, wide - d))
+    heaviest = log_w.max()  # relative to it exponentials fill the range of a half
+    b = exponents(log_w - heaviest, beta, C)
+    parts = (padded(x, R), padded(y, C), padded(f, C))
+    halves = [half for a in parts for half in _halves(jnp.pad(a, pad))]
+    rows, columns = halves[0].shape[0], b.shape[0]
+    strip = pl.BlockSpec((R, wide), lambda i: (i, 0))
+    whole = pl.BlockSpec((columns, wide), lambda i: (0, 0))
+    line = pl.BlockSpec((columns,), lambda i: (0,))
+    number = pl.BlockSpec((1,), lambda i: (0,))
+    total, moment = call(
+        _body(wide, R, C, columns // C, causal),
+        (rows // R,),
+        (*halves, b, (LOG2E * beta)[None]),
+        [strip] * 2 + [whole] * 4 + [line, number],
+        [
+            jax.ShapeDtypeStruct((rows,), jnp.float32),
+            jax.ShapeDtypeStruct((rows, wide), jnp.float32),
+        ],
+        [pl.BlockSpec((R,), lambda i: (i,)), strip],
+        warps,
+    )
+    scale = jnp.exp(heaviest)
+    return scale * total[:m], scale * moment[:m, :d]
+
+
+def _body(wide: int, R: int, C: int, blocks: int, causal: bool):
+    """The program of R rows."""
+    from jax.experimental import pallas as pl
+
+    def body(x_ref, xl_ref, y_ref, yl_ref, f_ref, fl_ref, b_ref, c_ref, *out):
+        i = pl.program_id(0)
+        x_i, xl_i = x_ref[...], xl_ref[...]
+
+        def step(j, acc, masked=False):
+            at = pl.ds(j * C, C)
+            y_j, f_j = y_ref[at, :], f_ref[at, :]
+            s = _dot(x_i, yl_ref[at, :], 1) + _dot(xl_i, y_j, 1)
+            s = c_ref[0] * (s + _dot(x_i, y_j, 1)) + b_ref[at][None, :]
+            if masked:
+                s = masked_exponents(s, i, j, R, C, causal)
+            e = exp2(s)
+            high = e.astype(jnp.float16)
+            low = ((e - high.astype(jnp.float32)) * LIFT).astype(jnp.float16)
+            moment = acc[1] + _dot(high, f_j, 0) + _dot(high, fl_ref[at, :], 0)
+            return acc[0] + e.sum(axis=1), moment, acc[2] + _dot(low, f_j, 0)
+
+        empty = jnp.zeros((R, wide), jnp.float32)
+        zero = (jnp.zeros((R,), jnp.float32), empty, empty)
+
+        def batch(first, last, sums, masked):
+            # Tensor cores truncate when they add: long sums are made of short ones.
+            one = functools.partial(step, masked=masked)
+            total, moment, rest = lax.fori_loop(first, last, one, zero)
+            return sums[0] + total, sums[1] + (moment + rest / LIFT)
+
+        total, moment = over_columns(batch, zero[:2], i, R, C, blocks, causal)
+        out[0][...] = total
+        out[1][...] = moment
+
+    return body
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    """a = high + low in two halves: 22 bits, enough for float32 accuracy."""
+    # Not by casting back and forth, which XLA takes for the identity.
+    high = lax.reduce_precision(a, exponent_bits=5, mantissa_bits=10)
+    return high.astype(jnp.float16), (a - high).astype(jnp.float16)
+
+
+def _dot(a: Array, b: Array, over: int) -> Array:
+    """a b^T when `over` is 1, a b when it is 0, on the tensor cores."""
+    dims = (((1,), (over,)), ((), ()))
+    return lax.dot_general(a, b, dims, preferred_element_type=jnp.float32)
