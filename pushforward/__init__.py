@@ -75,26 +75,73 @@ _FOLDERS = (
 
 # Where each public name lives; folders load when a name of theirs is first touched.
 _HOMES = {
-    "spaces": "Circle Euclidean Product Sphere",
-    "measures": "Particles",
-    "sums": "Auto Exact FusedGPU Spectral",
-    "functionals": (
-        "FisherRao FunctionalMultiple FunctionalSum InteractionEnergy "
-        "SoftmaxWeighted Wasserstein WassersteinFisherRao"
-    ),
-    "fields": (
-        "Attention CausalAttention DepthScaledNorm GradientFlow HardAttention "
-        "HardRelaxation Heads MixNorm Multiple PeriNorm Perceptron PreNorm "
-        "RescaledAttention RescaledPerceptron Sum Switched UnitNorm "
-        "UnnormalizedAttention"
-    ),
-    "flows": (
-        "Adaptive ArcLength Brownian Heun Layers LieTrotter LogTimes Merge "
-        "OnlyObservables Outcome Trajectory flow"
-    ),
-    "io": "load",
-    "_references": "cite",
-    "_seeds": "key_for",
+    "spaces": """
+        Circle
+        Euclidean
+        Product
+        Sphere
+    """,
+    "measures": """
+        Particles
+    """,
+    "sums": """
+        Auto
+        Exact
+        FusedGPU
+        Spectral
+    """,
+    "functionals": """
+        FisherRao
+        FunctionalMultiple
+        FunctionalSum
+        InteractionEnergy
+        SoftmaxWeighted
+        Wasserstein
+        WassersteinFisherRao
+    """,
+    "fields": """
+        Attention
+        CausalAttention
+        DepthScaledNorm
+        GradientFlow
+        HardAttention
+        HardRelaxation
+        Heads
+        MixNorm
+        Multiple
+        Perceptron
+        PeriNorm
+        PreNorm
+        RescaledAttention
+        RescaledPerceptron
+        Sum
+        Switched
+        UnitNorm
+        UnnormalizedAttention
+    """,
+    "flows": """
+        Adaptive
+        ArcLength
+        Brownian
+        Heun
+        Layers
+        LieTrotter
+        LogTimes
+        Merge
+        OnlyObservables
+        Outcome
+        Trajectory
+        flow
+    """,
+    "io": """
+        load
+    """,
+    "_references": """
+        cite
+    """,
+    "_seeds": """
+        key_for
+    """,
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
