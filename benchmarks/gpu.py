@@ -22,12 +22,12 @@ from pushforward.sums._pallas_circle import circle_sums
 
 BETA = 9.0
 SMALL_TILES = [
+    (16, 64, 2),
     (32, 64, 4),
     (16, 32, 1),
-    (8, 64, 1),
     (32, 32, 2),
-    (64, 16, 2),
-    (32, 32, 4),
+    (16, 128, 4),
+    (64, 32, 4),
 ]
 LARGE_TILES = [(64, 64, 4), (128, 32, 8), (128, 64, 8), (128, 128, 8), (64, 32, 4)]
 # Seconds of a hand-written CUDA kernel on an idle H200 (docs/performance.md).

@@ -17,12 +17,12 @@ from pushforward.sums._transform import AbstractTransform
 BABY, GIANT = 8, 4  # a group has 32 modes: what beta = 9 needs
 GROUP = BABY * GIANT
 GROUPS = 36  # at most 1152 modes, enough for beta = 1e4
-BLOCK = 1024  # points whose powers are held at once: they stay in the cache
+BLOCK = {"cpu": 1024, "gpu": 2**18}  # points whose powers are held at once
 NOISE = 4e-15  # absolute error of the computed coefficients
 ROUNDING = 4e-15  # measured, with a margin of two
 LARGEST_BETA = 1.2e4
 
-Complex = tuple[Array, Array]  # real and imaginary parts
+Complex = Float[Array, "*p 2 b"]  # real and imaginary parts of b numbers
 
 
 class Modes(AbstractTransform):
@@ -69,89 +69,78 @@ def groups_needed(beta: Float[Array, ""], tail: float) -> tuple[Int[Array, ""], 
     return groups, beyond[groups]
 
 
-def _data_modes(k, u, groups) -> Complex:
-    """sum_j z_j^k u_jc as arrays (group, giant, c, baby)."""
+def _data_modes(k, u, groups) -> tuple[Array, Array]:
+    """Real and imaginary parts of sum_j z_j^k u_jc as (group, giant, c, baby)."""
     c = u.shape[1]
 
     def block(total, points):
         z, weight = points
         baby, giant, stride = _steps(z)
-        weighted = (jnp.concatenate(giant)[:, None] * weight[None]).reshape(
-            2, GIANT * c, -1
-        )
-        P = jnp.concatenate(baby)
+        P = baby.reshape(2 * BABY, -1)
 
         def group(g, carry):
             total, power = carry
-            G = jnp.concatenate(_times((weighted[0], weighted[1]), _rows(power)))
-            return total.at[g].add(G @ P.T), _times(power, stride)
+            G = _times(giant, power[None])[:, :, None] * weight[None, None]
+            total = total.at[g].add(G.reshape(-1, P.shape[1]) @ P.T)
+            return total, _times(power, stride)
 
-        total, _ = jax.lax.fori_loop(0, groups, group, (total, _one(z[0])))
-        return total, None
+        return jax.lax.fori_loop(0, groups, group, (total, _one(z)))[0], None
 
-    start = jnp.zeros((GROUPS, 2 * GIANT * c, 2 * BABY), u.dtype)
+    start = jnp.zeros((GROUPS, GIANT * 2 * c, BABY * 2), u.dtype)
     points = (_blocks(_unit(k), fill=1.0), _blocks(u.T, fill=0.0))
     total, _ = jax.lax.scan(block, start, points)
-    total = total.reshape(GROUPS, 2, GIANT, c, 2, BABY)
-    real = total[:, 0, :, :, 0] - total[:, 1, :, :, 1]
-    return real, total[:, 0, :, :, 1] + total[:, 1, :, :, 0]
+    total = total.reshape(GROUPS, GIANT, 2, c, BABY, 2)
+    real = total[:, :, 0, ..., 0] - total[:, :, 1, ..., 1]
+    return real, total[:, :, 0, ..., 1] + total[:, :, 1, ..., 0]
 
 
 def _evaluated(q, real, imaginary, groups) -> Float[Array, "m c"]:
     """Re sum_k coefficient_kc z^k at every query."""
     c = real.shape[2]
-    table = jnp.concatenate(
-        [
-            jnp.concatenate([real, -imaginary], axis=3),
-            jnp.concatenate([imaginary, real], axis=3),
-        ],
-        axis=1,
-    ).reshape(GROUPS, 2 * GIANT * c, 2 * BABY)
+    upper = jnp.stack([real, -imaginary], axis=-1)
+    lower = jnp.stack([imaginary, real], axis=-1)
+    table = jnp.stack([upper, -lower], axis=2)  # (group, giant, 2, c, baby, 2)
+    table = table.reshape(GROUPS, GIANT * 2 * c, BABY * 2)
 
     def block(z):
         baby, giant, stride = _steps(z)
-        P = jnp.concatenate(baby)
+        P = baby.reshape(2 * BABY, -1)
 
         def group(g, carry):
             total, power = carry
-            T = (table[g] @ P).reshape(2, GIANT, c, -1)
-            a, b = _times(giant, _rows(power))
-            total = total + jnp.sum(a[:, None] * T[0] - b[:, None] * T[1], axis=0)
-            return total, _times(power, stride)
+            T = (table[g] @ P).reshape(GIANT, 2, c, -1)
+            G = _times(giant, power[None])[:, :, None]
+            return total + jnp.sum(G * T, axis=(0, 1)), _times(power, stride)
 
-        start = (jnp.zeros((c, z.shape[1]), z.dtype), _one(z[0]))
+        start = (jnp.zeros((c, z.shape[1]), z.dtype), _one(z))
         return jax.lax.fori_loop(0, groups, group, start)[0]
 
     values = jax.lax.map(block, _blocks(_unit(q), fill=1.0))
     return values.swapaxes(1, 2).reshape(-1, c)[: q.shape[0]]
 
 
-def _steps(z: Float[Array, "2 b"]) -> tuple[Complex, Complex, Complex]:
+def _steps(z: Complex) -> tuple[Array, Array, Complex]:
     """z^0 ... z^7, then z^0, z^8, z^16, z^24, and z^32."""
-    baby, after = _powers((z[0], z[1]), BABY)
+    baby, after = _powers(z, BABY)
     giant, stride = _powers(after, GIANT)
     return baby, giant, stride
 
 
-def _powers(z: Complex, count: int) -> tuple[Complex, Complex]:
-    """z^0, ..., z^{count - 1} as rows, and z^count."""
-    after, powers = jax.lax.scan(
-        lambda p, _: (_times(p, z), p), _one(z[0]), length=count
-    )
+def _powers(z: Complex, count: int) -> tuple[Float[Array, "p 2 b"], Complex]:
+    """z^0, ..., z^{count - 1}, and z^count."""
+    after, powers = jax.lax.scan(lambda p, _: (_times(p, z), p), _one(z), length=count)
     return powers, after
 
 
 def _times(x: Complex, y: Complex) -> Complex:
-    (a, b), (c, d) = x, y
-    return a * c - b * d, a * d + b * c
+    """(a + ib)(c + id) = (a c - b d) + i (b c + a d), without taking vectors apart."""
+    c, d = y[..., :1, :], y[..., 1:, :]
+    sign = jnp.asarray([-1.0, 1.0], x.dtype).reshape(*(1,) * (x.ndim - 2), 2, 1)
+    return x * c + x[..., ::-1, :] * (sign * d)
 
 
-def _one(like: Array) -> Complex:
-    return jnp.ones_like(like), jnp.zeros_like(like)
-
-
-def _rows(x: Complex) -> Complex:
-    return x[0][None], x[1][None]
+def _one(z: Complex) -> Complex:
+    return jnp.broadcast_to(jnp.asarray([[1.0], [0.0]], z.dtype), z.shape)
 
 
 def _unit(x: Float[Array, "n 2"]) -> Float[Array, "2 n"]:
@@ -164,7 +153,7 @@ def _unit(x: Float[Array, "n 2"]) -> Float[Array, "2 n"]:
 def _blocks(a: Float[Array, "c n"], fill: float) -> Float[Array, "s c b"]:
     """Columns in blocks of equal size, padded by a constant."""
     c, n = a.shape
-    count = -(-n // BLOCK)
+    count = -(-n // BLOCK.get(jax.default_backend(), 2**18))
     width = -(-n // count)
     a = jnp.pad(a, ((0, 0), (0, count * width - n)), constant_values=fill)
     return a.reshape(c, count, width).swapaxes(0, 1)

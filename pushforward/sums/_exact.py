@@ -39,7 +39,12 @@ class Exact(AbstractSum):
 
 def tile_sizes(m: int, n: int, d: int, chunk: int | None, causal=False) -> Tiles:
     """The fastest measured: square in low dimension, wide above, small along a mask."""
-    rows, columns = (256, 512) if causal else (1024, 1024) if d <= 4 else (1024, 2048)
+    if causal:
+        rows, columns = 256, 512
+    elif d <= 4:
+        rows, columns = 1024, 1024
+    else:
+        rows, columns = (512, 4096) if d < 128 else (1024, 2048)
     return Tiles(min(chunk or _even(m, rows), m), min(_even(n, columns), n))
 
 

