@@ -66,11 +66,13 @@ if TYPE_CHECKING:
     from pushforward.sums import Auto as Auto
     from pushforward.sums import Exact as Exact
     from pushforward.sums import FusedGPU as FusedGPU
+    from pushforward.sums import Ring as Ring
     from pushforward.sums import Spectral as Spectral
+    from pushforward.sweeps import sweep as sweep
 
 _FOLDERS = (
     "spaces measures sums functionals fields flows observables theory transport "
-    "control statistics probe plot io studies errors"
+    "control statistics probe plot io studies sweeps errors"
 ).split()
 
 # Where each public name lives; folders load when a name of theirs is first touched.
@@ -88,6 +90,7 @@ _HOMES = {
         Auto
         Exact
         FusedGPU
+        Ring
         Spectral
     """,
     "functionals": """
@@ -135,6 +138,9 @@ _HOMES = {
     """,
     "io": """
         load
+    """,
+    "sweeps": """
+        sweep
     """,
     "_references": """
         cite

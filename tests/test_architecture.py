@@ -25,6 +25,7 @@ ROWS = [
     {"control", "statistics", "probe"},
     {"plot", "io"},
     {"studies"},
+    {"sweeps"},
     {"cli", "web"},
 ]
 RANK = {folder: rank for rank, row in enumerate(ROWS) for folder in row}

@@ -9,15 +9,20 @@ from pushforward.flows._trajectory import Trajectory
 from pushforward.flows._watch import Watch
 
 
-def flow_traced(segment: Segment, start, times, frame, watch: Watch) -> Trajectory:
-    """Under jit, vmap or grad: one scan over frames, differentiable."""
+def flow_traced(
+    segment: Segment, start, times, frame, watch: Watch, reverse: bool = True
+) -> Trajectory:
+    """Under jit, vmap or grad: one scan over frames.
+
+    Without `reverse` there is no backward pass, and the loop compiles and runs faster.
+    """
 
     def look(carry: Carry):
         mu = frame(carry.mu)
         return watch.kept(mu), watch.look(mu, jnp.asarray)
 
     def one(carry: Carry, t_end):
-        carry = advance(segment, carry, t_end, reverse=True)
+        carry = advance(segment, carry, t_end, reverse)
         return carry, look(carry)
 
     carry = Carry.start(times[0], start)

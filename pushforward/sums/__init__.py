@@ -9,4 +9,5 @@ from pushforward.sums._kernel import AbstractSum as AbstractSum
 from pushforward.sums._kernel import Kernel as Kernel
 from pushforward.sums._kernel import KernelSum as KernelSum
 from pushforward.sums._pallas import FusedGPU as FusedGPU
+from pushforward.sums._ring import Ring as Ring
 from pushforward.sums._spectral import Spectral as Spectral

@@ -74,7 +74,8 @@ def over_columns(batch, total, i, R: int, C: int, blocks: int, causal: bool):
     diagonal, where tokens meet themselves, needs a mask; all others are loops of fixed
     length with nothing to ask inside.
     """
-    whole, rest = divmod(blocks, BATCH)
+    whole: Array | int = blocks // BATCH
+    rest: Array | int = blocks % BATCH
     home = (i * R) // (C * BATCH)
     if causal:
         whole = jnp.minimum(home, whole)
