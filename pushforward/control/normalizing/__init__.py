@@ -1,0 +1,14 @@
+"""Normalizing flows built piece by piece from single ReLU neurons."""
+
+from pushforward.control.normalizing.bases import StandardNormal as StandardNormal
+from pushforward.control.normalizing.bases import UnitCube as UnitCube
+from pushforward.control.normalizing.grids import permutation as permutation
+from pushforward.control.normalizing.grids import strip_shift as strip_shift
+from pushforward.control.normalizing.grids import three_cycle as three_cycle
+from pushforward.control.normalizing.lines import monotone_map as monotone_map
+from pushforward.control.normalizing.lines import shear as shear
+from pushforward.control.normalizing.lines import translation as translation
+from pushforward.control.normalizing.normalizing_flow import (
+    NormalizingFlow as NormalizingFlow,
+)
+from pushforward.control.normalizing.normalizing_flow import identity as identity
