@@ -27,6 +27,7 @@ from pushforward._checks import is_traced
 GROUP = 4  # a strip shift; longer runs are cut
 CHUNK = 4096  # points per pass on a CPU: they stay in the cache
 WIDE_CHUNK = 262144  # on an accelerator: few launches
+FEW = 4  # coordinates that are kept in arrays of their own
 BUDGET = 2**24  # numbers per chunk at most, so that memory stays linear
 
 
@@ -62,9 +63,7 @@ def _single(w, a, b, durations, np_) -> Blocks:
     """One block per piece; also under a JAX transformation."""
     exponent = np_.sum(a * w, axis=1) * durations
     small = np_.abs(exponent) < 1e-300  # shears, where (e^s - 1)/s is one
-    ratio = np_.where(
-        small, 1.0, np_.expm1(exponent) / np_.where(small, 1.0, exponent)
-    )
+    ratio = np_.where(small, 1.0, np_.expm1(exponent) / np_.where(small, 1.0, exponent))
     e = w * (durations * ratio)[:, None]
     one = np_.ones((len(b), 1), dtype=e.dtype)
     return Blocks(a, e, -b[:, None], one, one * np.inf, -b, exponent)
@@ -131,43 +130,85 @@ def _without_flats(start, slope, length) -> tuple[np.ndarray, ...]:
 def apply(
     blocks: Blocks, x: Float[Array, "n d"]
 ) -> tuple[Float[Array, "n d"], Float[Array, "n"]]:
-    """Images of the rows of x, and the log-determinant at each of them."""
+    """Images of the rows of x, and the log-determinant at each of them.
+
+    Points go through in chunks of a few fixed sizes, blocks are filled up with
+    identities to a few fixed numbers: another flow seldom means another compilation.
+    """
     n, d = x.shape
     if n == 0 or len(blocks.threshold) == 0:
         return x, jnp.zeros(n, x.dtype)
-    blocks = jax.tree_util.tree_map(lambda v: jnp.asarray(v, x.dtype), blocks)
-    wide = jax.default_backend() != "cpu"
-    chunk = min(WIDE_CHUNK if wide else CHUNK, max(1, BUDGET // d), n)
-    return _scan(blocks, x, chunk, 4 if d <= 3 else 1)
-
-
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def _scan(blocks: Blocks, x: Array, chunk: int, unroll: int):
-    n, d = x.shape
+    blocks = Blocks(*(jnp.asarray(v, x.dtype) for v in _filled(blocks)))
+    most = CHUNK if jax.default_backend() == "cpu" else WIDE_CHUNK
+    chunk = min(most, max(1, BUDGET // d), _round_up(n))
     count = -(-n // chunk)
     padded = jnp.zeros((count * chunk, d), x.dtype).at[:n].set(x)
-    chunks = padded.reshape(count, chunk, d).transpose(0, 2, 1)
+    chunks = padded.reshape(count, chunk, d)
+    if is_traced(blocks, x):
+        y, log_det = jax.lax.map(lambda c: _scan(blocks, c), chunks)
+        return y.reshape(-1, d)[:n], log_det.reshape(-1)[:n]
+    # one call per chunk: independent calls share the cores among them
+    parts = [_scan(blocks, c) for c in chunks]
+    y, log_det = (jnp.concatenate(part) for part in zip(*parts, strict=True))
+    return y[:n], log_det[:n]
 
-    def through(points):
-        start = (points, jnp.zeros(chunk, x.dtype))
-        return jax.lax.scan(_step, start, blocks, unroll=unroll)[0]
 
-    y, log_det = jax.lax.map(through, chunks)
-    return y.transpose(0, 2, 1).reshape(-1, d)[:n], log_det.reshape(-1)[:n]
+def _filled(blocks: Blocks) -> tuple:
+    """Blocks, then identities up to the next of a few sizes."""
+    k = len(blocks.threshold)
+    more = _round_up(k) - k
+    if more == 0 or is_traced(blocks):
+        return tuple(blocks)
+    return tuple(np.pad(v, [(0, more)] + [(0, 0)] * (v.ndim - 1)) for v in blocks)
+
+
+def _round_up(k: int) -> int:
+    """The next of 16, 20, 24, 28, 32, 40, 48, 56, 64, ...: at most a quarter more."""
+    step = max(4, 2 ** max(0, (k - 1).bit_length() - 3))
+    return max(16, -(-k // step) * step)
+
+
+@jax.jit
+def _scan(blocks: Blocks, x: Float[Array, "n d"]):
+    """All blocks on one chunk.
+
+    In low dimension coordinates are separate arrays: a step is then one fused loop
+    over points, six times faster than with one (d, n) array or with unrolled steps.
+    """
+    low = x.shape[1] <= FEW
+    start = (tuple(x.T) if low else x.T, jnp.zeros(len(x), x.dtype))
+    step = _low_step if low else _step
+    y, log_det = jax.lax.scan(step, start, blocks)[0]
+    return (jnp.stack(y, axis=1) if low else y.T), log_det
+
+
+def _low_step(carry, block: Blocks):
+    x, log_det = carry
+    z = functools.reduce(jnp.add, [a * x_i for a, x_i in zip(block.a, x, strict=True)])
+    shift, log_det = _profile(block, z), _gained(block, z, log_det)
+    return (
+        tuple(x_i + e * shift for e, x_i in zip(block.e, x, strict=True)),
+        log_det,
+    ), None
 
 
 def _step(carry, block: Blocks):
-    """One block on a (d, chunk) array: coordinates first, so that points are lanes."""
     x, log_det = carry
-    d = x.shape[0]
-    if d <= 3:  # spelled out: one fused loop, no reduction
-        z = functools.reduce(jnp.add, [block.a[i] * x[i] for i in range(d)])
-    else:
-        z = block.a @ x
+    z = block.a @ x
+    shift, log_det = _profile(block, z), _gained(block, z, log_det)
+    return (x + block.e[:, None] * shift[None, :], log_det), None
+
+
+def _profile(block: Blocks, z: Array) -> Array:
+    """sum_g slope_g clip(z - start_g, 0, length_g)."""
     shift = jnp.zeros_like(z)
     for g in range(block.start.shape[0]):
-        ramp = jnp.clip(z - block.start[g], 0.0, block.length[g])
+        ramp = z - block.start[g]
+        ramp = jnp.where(ramp > 0, ramp, 0.0)  # faster than clip, which minds NaN
+        ramp = jnp.where(ramp < block.length[g], ramp, block.length[g])
         shift = shift + block.slope[g] * ramp
-    x = x + block.e[:, None] * shift[None, :]
-    log_det = log_det + jnp.where(z > block.threshold, block.log_factor, 0.0)
-    return (x, log_det), None
+    return shift
+
+
+def _gained(block: Blocks, z: Array, log_det: Array) -> Array:
+    return log_det + jnp.where(z > block.threshold, block.log_factor, 0.0)

@@ -45,7 +45,9 @@ def strip_shift(
             f"`ramp` must be positive and at most half of the strip ({lo:g}, {hi:g}), "
             f"got {ramp:g}."
         )
-    rows = _strip_pieces(*np.array([[lo], [hi], [float(finite("amount", amount))]]), ramp)
+    rows = _strip_pieces(
+        *np.array([[lo], [hi], [float(finite("amount", amount))]]), ramp
+    )
     height, b = (v.ravel() for v in rows)
     w, a = np.zeros((4, d)), np.zeros((4, d))
     w[:, along], a[:, of] = height, 1.0

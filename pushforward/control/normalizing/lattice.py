@@ -82,8 +82,6 @@ def line_cycle(source: Cell, goal: Cell, i: int, outside: int) -> Word:
     for j in others[1:]:
         # Two cells at a coordinate i that no other cell has, one at the goal.
         corner = (*goal[:i], next(free), *goal[i + 1 :])
-        crossing = plane_cycle(
-            corner, (j, i), corner[j] - spare, corner[i] - goal[i]
-        )
+        crossing = plane_cycle(corner, (j, i), corner[j] - spare, corner[i] - goal[i])
         word = commutator(word, crossing)  # source -> goal -> somewhere outside
     return word

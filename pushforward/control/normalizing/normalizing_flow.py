@@ -212,5 +212,3 @@ def identity(d: int, base: AbstractLaw | None = None) -> NormalizingFlow:
     d = whole("d", d, 1)
     none = jnp.zeros((0, d))
     return NormalizingFlow(none, none, jnp.zeros(0), jnp.zeros(0), base)
-
-
