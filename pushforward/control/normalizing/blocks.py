@@ -2,7 +2,8 @@
 
 One piece, x' = w (a.x + b)_+ for a time T, has the closed form
 
-    x + u (a.x + b)_+,   u = w (e^{cT} - 1) / c,   c = a.w,   log det = cT 1{a.x + b > 0}.
+    x + u (a.x + b)_+,   u = w (e^{cT} - 1) / c,   c = a.w,
+    log det = cT 1{a.x + b > 0}.
 
 A strip shift is four such shears with weights of size A/delta that cancel; run one
 by one they cost log10(A/delta) digits. Neighbors with the same `a`, parallel `w` and
@@ -30,6 +31,8 @@ WIDE_CHUNK = 262144  # on an accelerator: few launches
 FEW = 4  # coordinates that are kept in arrays of their own
 BUDGET = 2**24  # numbers per chunk at most, so that memory stays linear
 
+Numbers = Array | np.ndarray
+
 
 class Blocks(NamedTuple):
     """B maps x + e sum_g slope_g clip(a.x - start_g, 0, length_g), applied in order.
@@ -37,13 +40,13 @@ class Blocks(NamedTuple):
     `log_factor` is the log-determinant where a.x > threshold.
     """
 
-    a: Array
-    e: Array
-    start: Array
-    slope: Array
-    length: Array
-    threshold: Array
-    log_factor: Array
+    a: Numbers
+    e: Numbers
+    start: Numbers
+    slope: Numbers
+    length: Numbers
+    threshold: Numbers
+    log_factor: Numbers
 
 
 def forward_blocks(w, a, b, durations) -> Blocks:
@@ -96,9 +99,9 @@ def _grouped(w, a, b, durations) -> Blocks:
     with np.errstate(invalid="ignore"):  # inf - inf past the last knot
         length = np.diff(start, axis=1, append=np.inf)
     slope[np.isinf(start)] = 0.0
-    segments = _without_flats(start, slope, length)
+    start, slope, length = _without_flats(start, slope, length)
     threshold, log_factor = single.threshold[lead], single.log_factor[lead]
-    return Blocks(a[lead], e, *segments, threshold, log_factor)
+    return Blocks(a[lead], e, start, slope, length, threshold, log_factor)
 
 
 def _first_of_group(w, a, exponent) -> np.ndarray:
@@ -115,7 +118,7 @@ def _first_of_group(w, a, exponent) -> np.ndarray:
     return (np.arange(len(first)) - run_start) % GROUP == 0
 
 
-def _without_flats(start, slope, length) -> tuple[np.ndarray, ...]:
+def _without_flats(start, slope, length) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Segments of slope zero moved to the end and cut off."""
     flat = slope == 0
     order = np.argsort(flat, axis=1, kind="stable")
@@ -179,7 +182,7 @@ def _scan(blocks: Blocks, x: Float[Array, "n d"]):
     start = (tuple(x.T) if low else x.T, jnp.zeros(len(x), x.dtype))
     step = _low_step if low else _step
     y, log_det = jax.lax.scan(step, start, blocks)[0]
-    return (jnp.stack(y, axis=1) if low else y.T), log_det
+    return (jnp.stack(y, axis=1) if isinstance(y, tuple) else y.T), log_det
 
 
 def _low_step(carry, block: Blocks):

@@ -21,7 +21,8 @@ class Shift(NamedTuple):
     slab: int
     amount: int
 
-    def __call__(self, cell: Cell) -> Cell:
+    def moved(self, cell: Cell) -> Cell:
+        """Where the shift carries a cell."""
         if cell[self.of] != self.slab:
             return cell
         i = self.along
@@ -35,7 +36,7 @@ Word = tuple[Shift, ...]
 def image(word: Word, cell: Cell) -> Cell:
     """Where the word carries a cell."""
     for shift in word:
-        cell = shift(cell)
+        cell = shift.moved(cell)
     return cell
 
 

@@ -28,7 +28,8 @@ class NormalizingFlow(eqx.Module):
     leaves them alone, and its densities are those of the others given these.
 
     Nobody writes the pieces by hand: see `shear`, `monotone_map`, `permutation`,
-    `diffeomorphism`, `maurey`, `knothe_rosenblatt` in `pushforward.control.normalizing`.
+    `diffeomorphism`, `maurey`, `knothe_rosenblatt` in
+    `pushforward.control.normalizing`.
 
     >>> flow = NormalizingFlow(w=[[1.0]], a=[[1.0]], b=[0.0], durations=[jnp.log(2.0)])
     >>> flow.forward(jnp.array([[-1.0], [3.0]])).ravel().tolist()
@@ -108,8 +109,8 @@ class NormalizingFlow(eqx.Module):
         if not isinstance(other, NormalizingFlow) or other.d != self.d:
             raise InputError(f"`other` must be a flow on R^{self.d}, got {other!r}.")
         pairs = zip(self._weights(), other._weights(), strict=True)
-        joined = [jnp.concatenate(pair) for pair in pairs]
-        return NormalizingFlow(*joined, base=self.base, given=self.given)
+        w, a, b, durations = (jnp.concatenate(pair) for pair in pairs)
+        return NormalizingFlow(w, a, b, durations, self.base, self.given)
 
     def __matmul__(self, other: NormalizingFlow) -> NormalizingFlow:
         return other.then(self)

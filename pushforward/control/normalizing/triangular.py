@@ -71,8 +71,8 @@ def knothe_rosenblatt(
         fitted = _fit_coordinate(s[:, : j + 1], z, neurons, rounds, rng)
         parts += [_in_data_units(p, j, center, spread) for p in fitted]
         parts[-len(fitted)] = _affine(j, d, center[j], spread[j])
-    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return NormalizingFlow(*columns, given=range(given))
+    w, a, b, durations = (np.concatenate(c) for c in zip(*parts, strict=True))
+    return NormalizingFlow(w, a, b, durations, given=range(given))
 
 
 def conditional_ranks(

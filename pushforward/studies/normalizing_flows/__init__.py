@@ -1,0 +1,1 @@
+"""Dynamic metastability: plateaus, escape times, the staircase, saddle to saddle."""
