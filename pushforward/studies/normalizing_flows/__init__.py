@@ -1,1 +1,1 @@
-"""Dynamic metastability: plateaus, escape times, the staircase, saddle to saddle."""
+"""Normalizing flows by single neurons: exact pieces, permuted cells, samples."""

@@ -54,9 +54,7 @@ def bulge_errors(p: Parameters) -> list[Distance]:
     """Errors of the general diffeomorphism, case by case."""
     x, phi = uniform_points(p), SwirledBulge()
     return [
-        normalizing.distance_to_map(
-            bulge(*case), phi, x, log_density=phi.log_density
-        )
+        normalizing.distance_to_map(bulge(*case), phi, x, log_density=phi.log_density)
         for case in p.cases
     ]
 
@@ -134,3 +132,13 @@ def conditional_flow(seed: int) -> NormalizingFlow:
     """Progression given body mass and triglycerides, learned from two thirds."""
     key = pf.key_for(seed, "patients")
     return normalizing.knothe_rosenblatt(patients().learn, key=key, given=2)
+
+
+@functools.cache
+def density_errors(p: Parameters) -> list[Distance]:
+    """Errors when the grid and its refinement grow together."""
+    x, phi = uniform_points(p), SwirledBulge()
+    return [
+        normalizing.distance_to_map(bulge(*case), phi, x, log_density=phi.log_density)
+        for case in ((4, 3), (6, 4), (8, 6))
+    ]
