@@ -39,14 +39,14 @@ def diffeomorphism(
     sorting = np.empty(m * m, dtype=int)
     rank = np.arange(m * m)
     sorting[order] = rank // m + m * (rank % m)
-    widths = _whole_widths(areas[order].reshape(m, m).mean(axis=1) * fine * m, fine)
+    widths = whole_widths(areas[order].reshape(m, m).mean(axis=1) * fine * m, fine)
     edges = np.concatenate([[0], np.cumsum(widths)]) / fine
     knots = np.arange(m + 1) / m
     first = permutation(sorting, ramp=ramp)
     stretch = monotone_map([1.0, 0.0], knots, edges, UnitCube())
     # the fine centers, back through the stretch and the first permutation
     squeezed = np.column_stack([np.interp(grid[:, 0], edges, knots), grid[:, 1]])
-    number = _cell_numbers(squeezed, m)
+    number = cell_numbers(squeezed, m)
     back = np.argsort(sorting)
     sources = squeezed - cells[number] + cells[back[number]]
     last = permutation(nearest_assignment(images(phi, sources), grid), ramp=ramp)
@@ -96,7 +96,7 @@ def _check_orientation(phi: Map, m: int) -> None:
     )
 
 
-def _whole_widths(widths: np.ndarray, total: int) -> Int[np.ndarray, "m"]:
+def whole_widths(widths: np.ndarray, total: int) -> Int[np.ndarray, "m"]:
     """Integers of at least one that add up to `total`, close to the widths."""
     widths = widths * total / widths.sum()
     rounded = np.maximum(1, np.floor(widths)).astype(int)
@@ -109,6 +109,7 @@ def _whole_widths(widths: np.ndarray, total: int) -> Int[np.ndarray, "m"]:
     return rounded
 
 
-def _cell_numbers(points: np.ndarray, m: int) -> Int[np.ndarray, "n"]:
+def cell_numbers(points: np.ndarray, m: int) -> Int[np.ndarray, "n"]:
+    """The number of the cell of an m x m grid that each point lies in."""
     index = np.clip(np.floor(points * m).astype(int), 0, m - 1)
     return index[:, 0] + m * index[:, 1]

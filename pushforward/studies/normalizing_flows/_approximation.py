@@ -3,10 +3,15 @@
 import numpy as np
 
 from pushforward.control import normalizing
+from pushforward.control.normalizing.diffeomorphisms import (
+    cell_numbers,
+    image_areas,
+    whole_widths,
+)
 from pushforward.control.normalizing.grids import centers
 from pushforward.control.normalizing.rearrangements import nearest_assignment
 from pushforward.studies import Claim
-from pushforward.studies.normalizing_flows._maps import Swirl
+from pushforward.studies.normalizing_flows._maps import Swirl, SwirledBulge
 from pushforward.studies.normalizing_flows._runs import (
     PUBLISHED,
     bulge,
@@ -106,14 +111,23 @@ def density(p: Parameters):
 
 def density_needs_refinement(p: Parameters):
     """With a fixed refinement the rounded widths keep the density away."""
-    errors = [e.total_variation for e in bulge_errors(p)]
-    claim = "refinement fixed at 4: total variation at m = 12, not at sampling noise"
+    m, refinement = 96, 4
+    x = np.random.default_rng(p.seed).uniform(size=(50_000, 2))
+    true = np.exp(-SwirledBulge(0.0).log_density(SwirledBulge(0.0)(x)))
+    areas = image_areas(SwirledBulge(0.0), m)
+    order = np.argsort(areas, kind="stable")
+    column = np.argsort(order)[cell_numbers(x, m)] // m
+    slopes = areas[order].reshape(m, m).mean(axis=1) * m**2
+    rounded = whole_widths(slopes * refinement, refinement * m) / refinement
+    plain, found = (
+        np.maximum(1 - s[column] / true, 0).mean() for s in (slopes, rounded)
+    )
+    claim = "refinement fixed at 4: total variation that is left at m = 96"
     note = (
         "widths are multiples of 1/(4m), so slopes are off by up to 1/8 for every m; "
-        "histograms on a coarse grid do not see it, the exact determinant does"
+        f"unrounded slopes would leave {plain:.4f}. The refinement must grow with m"
     )
-    place = p.cases.index((12, 4))
-    return at_least(claim, WHERE, "experiment", errors[place], 0.05, note)
+    return at_least(claim, WHERE, "experiment", found, 0.03, note)
 
 
 def total_mass(p: Parameters):

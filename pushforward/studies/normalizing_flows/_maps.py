@@ -18,6 +18,8 @@ class Swirl:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Images of the rows of x."""
+        if self.time == 0:
+            return np.array(x, dtype=float)
         steps = max(1, round(abs(self.time) * STEPS))
         h, x = self.time / steps, np.array(x, dtype=float)
         for _ in range(steps):
