@@ -56,11 +56,14 @@ def test_knothe_rosenblatt_learns_a_bent_law():
     moved = flow.forward(test + [0.0, 1.0])
     np.testing.assert_array_equal(moved[:, 0], flow.forward(test)[:, 0])
     pytest.importorskip("ot")
-    other = normalizing.sample_distance(flow, bent(300, 2), key=jax.random.key(1))
-    start = normalizing.sample_distance(
-        normalizing.identity(2), bent(300, 2), key=jax.random.key(1)
-    )
-    assert other < 0.5 * start
+    fresh = bent(300, 2)
+
+    def mean_distance(f):
+        keys = jax.random.split(jax.random.key(1), 4)
+        return np.mean([normalizing.sample_distance(f, fresh, key=k) for k in keys])
+
+    # two true samples of this size are 0.45 apart, the Gaussian is 1.5 away
+    assert mean_distance(flow) < 0.7 * mean_distance(normalizing.identity(2))
 
 
 def test_conditional_flows_leave_their_condition_alone():
@@ -72,7 +75,7 @@ def test_conditional_flows_leave_their_condition_alone():
     gap = (drawn[:, 1] - given[:, 0] ** 2) * np.exp(-0.4 * given[:, 0])
     assert abs(gap.mean()) < 0.15 and 0.8 < gap.std() < 1.2
     # the conditional density integrates to one over the other coordinate
-    line = np.linspace(-30, 40, 400_001)
+    line = np.linspace(-25, 35, 100_001)
     grid = np.column_stack([np.full_like(line, 0.7), line])
     mass = np.exp(np.asarray(flow.log_density(grid))).sum() * (line[1] - line[0])
     assert abs(mass - 1) < 1e-5
