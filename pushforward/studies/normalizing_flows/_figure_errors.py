@@ -60,7 +60,7 @@ def draw_errors(data: dict[str, Any]) -> Figure:
         mfc="none",
         color=INK,
         lw=0.6,
-        label="published table",
+        label="earlier prototype",
     )
     for k, name in enumerate(("swirl", "bulge")):
         label = r"pieces$^{-1/2}$" if k == 0 else None
@@ -113,9 +113,9 @@ def draw_maurey(data: dict[str, Any]) -> Figure:
 
 
 def _rate(ax: Axes, x, y, slope: float, label: str | None) -> None:
-    """A dashed line of a given slope through the first point."""
+    """A dashed line of a given slope through the last point."""
     x = np.asarray(x, dtype=float)
-    line = y[0] * (x / x[0]) ** slope
+    line = y[-1] * (x / x[-1]) ** slope
     ax.plot(x, line, color=INK, lw=0.9, ls=DASHED, label=label, zorder=0)
 
 

@@ -16,7 +16,7 @@ from pushforward.studies.normalizing_flows.study import Parameters
 DIMENSIONS = (2, 10, 50)
 SWITCHES = (64, 256, 1024, 4096)
 NEURONS = 40
-PUBLISHED = {  # (m, refinement) -> pieces and L^2 error of the notes' table
+PUBLISHED = {  # (m, refinement) -> pieces and L^2 error of an earlier prototype
     (6, 4): (9719, 0.0332),
     (8, 4): (17207, 0.0239),
     (12, 4): (39068, 0.0170),
