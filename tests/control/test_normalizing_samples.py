@@ -56,13 +56,13 @@ def test_knothe_rosenblatt_learns_a_bent_law():
     moved = flow.forward(test + [0.0, 1.0])
     np.testing.assert_array_equal(moved[:, 0], flow.forward(test)[:, 0])
     pytest.importorskip("ot")
-    fresh = bent(300, 2)
+    fresh = bent(200, 2)
 
     def mean_distance(f):
-        keys = jax.random.split(jax.random.key(1), 4)
+        keys = jax.random.split(jax.random.key(1), 3)
         return np.mean([normalizing.sample_distance(f, fresh, key=k) for k in keys])
 
-    # two true samples of this size are 0.45 apart, the Gaussian is 1.5 away
+    # two true samples of this size are 0.5 apart, the Gaussian is 1.5 away
     assert mean_distance(flow) < 0.7 * mean_distance(normalizing.identity(2))
 
 
