@@ -67,14 +67,15 @@ def three_cycle(
 def permutation(target, d: int = 2, *, ramp: float = RAMP) -> NormalizingFlow:
     """The flow that carries cell k of a grid of the unit cube to cell target[k].
 
-    Cell k has coordinates (k % m, k // m, ...). Sixteen pieces per cell that is not in
-    place in the plane; in dimension d >= 3 at most 16 * 4^{d-2} + 8 (d - 1) per cell.
+    Cell k has coordinates (k % m, k // m, ...). At most 16 pieces per cell in the
+    plane, 16 * 4^{d-2} + 8 (d - 1) in dimension d >= 3; a cycle may disturb cells
+    that were in place, which then cost a cycle too.
     Outside an area of order `ramp` (relative to the width of a cell) every point
     moves exactly with its cell.
 
     >>> flow = permutation([1, 0, 2, 3])
     >>> print(flow.pieces, np.round(flow.forward([[0.25, 0.25]]), 12))
-    32 [[0.75 0.25]]
+    64 [[0.75 0.25]]
     """
     d = whole("d", d, 2, "Flows of the line keep the order of points.")
     chosen = np.asarray(target)

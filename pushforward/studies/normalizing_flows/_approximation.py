@@ -100,7 +100,7 @@ def rate(p: Parameters):
 
 def density(p: Parameters):
     """The image law comes close in total variation as both grids are refined."""
-    errors = [e.total_variation for e in density_errors(p)]
+    errors = [float(e.total_variation or 0.0) for e in density_errors(p)]
     fine = np.array([12.0, 24.0, 48.0])
     slope = np.polyfit(np.log(fine), np.log(errors), 1)[0]
     shown = ", ".join(f"{e:.4f}" for e in errors)

@@ -64,7 +64,8 @@ def draw_errors(data: dict[str, Any]) -> Figure:
     )
     for k, name in enumerate(("swirl", "bulge")):
         label = r"pieces$^{-1/2}$" if k == 0 else None
-        _rate(left, *data[name], -0.5, label)
+        pieces, errors = data[name]
+        _rate(left, pieces, errors, -0.5, label)
     left.set_xlabel("pieces")
     left.set_ylabel(r"$L^2$ error of the map")
     left.legend()

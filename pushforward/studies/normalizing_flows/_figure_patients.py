@@ -17,7 +17,8 @@ def compute_patients(p: Parameters) -> dict[str, np.ndarray]:
     learn, test = patients()
     flow = conditional_flow(p.seed)
     # quantiles are images of Gaussian quantiles: the map is increasing
-    mass = np.linspace(*np.quantile(learn[:, 0], [0.02, 0.98]), 120)
+    ends = np.quantile(learn[:, 0], [0.02, 0.98])
+    mass = np.linspace(ends[0], ends[1], 120)
     middle = np.median(learn[:, 1])
     start = np.array([[m, middle, norm.ppf(q)] for q in LEVELS for m in mass])
     quantiles = np.asarray(flow.forward(start))[:, 2].reshape(len(LEVELS), -1)
