@@ -20,6 +20,9 @@ jax.config.update("jax_enable_x64", True)  # float64 unless asked otherwise, by 
 if TYPE_CHECKING:
     from pushforward._references import cite as cite
     from pushforward._seeds import key_for as key_for
+    from pushforward.control.normalizing import NormalizingFlow as NormalizingFlow
+    from pushforward.control.normalizing import StandardNormal as StandardNormal
+    from pushforward.control.normalizing import UnitCube as UnitCube
     from pushforward.fields import Attention as Attention
     from pushforward.fields import CausalAttention as CausalAttention
     from pushforward.fields import DepthScaledNorm as DepthScaledNorm
@@ -135,6 +138,11 @@ _HOMES = {
         Outcome
         Trajectory
         flow
+    """,
+    "control.normalizing": """
+        NormalizingFlow
+        StandardNormal
+        UnitCube
     """,
     "io": """
         load

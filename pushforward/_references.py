@@ -148,6 +148,14 @@ PAPERS = {
         2020,
         "2008.02491",
     ),
+    "geshkovski2026conditional": (
+        "misc",
+        "Geshkovski, Borjan and Ruiz-Balet, Domènec",
+        "Constructive conditional normalizing flows",
+        "",
+        2026,
+        "2602.08606",
+    ),
 }
 
 

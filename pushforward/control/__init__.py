@@ -38,6 +38,9 @@ from pushforward.control.neural.training import (
 from pushforward.control.neural.training import optimize as optimize
 from pushforward.control.neural.training import sweep_horizons as sweep_horizons
 from pushforward.control.neural.training import train as train
+from pushforward.control.normalizing import NormalizingFlow as NormalizingFlow
+from pushforward.control.normalizing import StandardNormal as StandardNormal
+from pushforward.control.normalizing import UnitCube as UnitCube
 from pushforward.control.space_time import SpaceTimeProblem as SpaceTimeProblem
 from pushforward.control.space_time import train_space_time as train_space_time
 from pushforward.control.sparsity.fista import Fista as Fista

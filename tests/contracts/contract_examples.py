@@ -110,9 +110,15 @@ OTHERS = {
     "ArcLength": [pf.ArcLength(0.01)],
     "Merge": [pf.Merge(1e-5)],
     "LogTimes": [pf.LogTimes(0.1, 5)],
+    "NormalizingFlow": [
+        pf.NormalizingFlow(W.T, A, b, np.abs(b)),
+        pf.NormalizingFlow(W.T * [0, 1, 1], A, b, b * b, pf.UnitCube(), (0,)),
+    ],
     "OnlyObservables": [pf.OnlyObservables(11)],
     "Outcome": [pf.Outcome("until", "met.")],
     "Particles": [pf.Particles.orthonormal(pf.Sphere(3), 3)],
+    "StandardNormal": [pf.StandardNormal()],
+    "UnitCube": [pf.UnitCube()],
 }
 TABLES = {
     "space": SPACES,

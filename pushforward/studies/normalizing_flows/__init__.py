@@ -1,0 +1,1 @@
+"""Normalizing flows by single neurons: exact pieces, permuted cells, samples."""

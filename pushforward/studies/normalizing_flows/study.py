@@ -1,0 +1,34 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "Constructive conditional normalizing flows"
+PAPER = "geshkovski2026conditional"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the constructions.
+
+    - `points`: where errors of maps are measured.
+    - `grids`: cells per side of the volume-preserving swirl.
+    - `cases`: (m, refinement) of the general diffeomorphism.
+    - `repetitions`: random choices of neurons per number of switches.
+    """
+
+    seed: int
+    points: int
+    grids: tuple[int, ...]
+    cases: tuple[tuple[int, int], ...]
+    repetitions: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(0, 20_000, (4, 8, 16, 32), ((6, 4), (8, 4), (12, 4)), 12)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """Finer grids, more points."""
+        cases = ((6, 4), (8, 4), (12, 4), (8, 8))
+        return cls(0, 200_000, (4, 8, 16, 32, 64), cases, 48)
