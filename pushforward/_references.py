@@ -148,6 +148,14 @@ PAPERS = {
         2020,
         "2008.02491",
     ),
+    "alvarezlopez2026perceptrons": (
+        "misc",
+        "Álvarez-López, Antonio and Geshkovski, Borjan and Ruiz-Balet, Domènec",
+        "Perceptrons and localization of attention's mean-field landscape",
+        "",
+        2026,
+        "2601.21366",
+    ),
 }
 
 

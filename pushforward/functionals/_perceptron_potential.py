@@ -18,7 +18,9 @@ SAME = 1e-6  # relative agreement of phi' and 2 sigma asked of a primitive
 
 
 class PerceptronPotential(AbstractFunctional):
-    """P(mu) = (1/2) int v dmu,  v(x) = sum_j omega_j phi(<a_j, x> + b_j),  phi' = 2 sigma.
+    """P(mu) = (1/2) int v dmu, the potential of a perceptron with tied weights.
+
+    v(x) = sum_j omega_j phi(<a_j, x> + b_j),   phi' = 2 sigma.
 
     Its first variation is v/2 and its force the perceptron with tied weights,
     grad v / 2 = sum_j omega_j sigma(<a_j, x> + b_j) a_j. `omega` is (h,), `A` is (h, d)

@@ -4,7 +4,8 @@ import numpy as np
 
 from pushforward.functionals._reduced import AbstractReduced
 
-STEPS = 40
+STEPS = 100
+ROUNDING = 1e-15  # residuals below are rounding, in units of the largest kernel value
 OVER = 1e-10  # a step that meets a kink stops this far beyond it, in the next cell
 
 
@@ -13,18 +14,25 @@ def polish(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve F'(s_i) = 0, F(s_i) = lambda, sum m_i = 1 for positions and masses.
 
-    Atoms at the end of an interval that F pushes outward stay there. Steps keep masses
-    positive, stop at kinks of the potential, and are halved until the residual falls.
+    Newton steps, damped as Levenberg and Marquardt do while the residual does not fall:
+    where F_mu is nearly flat the system is nearly singular. Atoms at the end of an
+    interval that F pushes outward stay there; masses stay positive; steps stop at kinks
+    of the potential.
     """
-    kinks = problem.kinks()
-    size, system, free = _system(problem, s, m)
+    kinks, damping = problem.kinks(), 0.0
+    residual, system, free = _system(problem, s, m)
     for _ in range(STEPS):
-        step = -np.linalg.lstsq(system, _residual(problem, s, m, free), rcond=1e-15)[0]
-        moved = _searched(problem, s, m, free, step, kinks, size)
-        if moved is None:
+        size = np.linalg.norm(residual)
+        step = _damped(system, residual, damping)
+        new_s, new_m = _stepped(problem, s, m, free, step, kinks)
+        new = _system(problem, new_s, new_m)
+        if np.linalg.norm(new[0]) < size:
+            s, m, (residual, system, free) = new_s, new_m, new
+            damping = damping / 100 if damping > 1e-12 else 0.0
+        elif damping > 1.0 or size < ROUNDING:
             break
-        s, m = moved
-        size, system, free = _system(problem, s, m)
+        else:
+            damping = max(10 * damping, 1e-9)
     return s, m
 
 
@@ -46,20 +54,21 @@ def settle(problem: AbstractReduced, s: np.ndarray, m: np.ndarray) -> np.ndarray
     return s
 
 
-def _searched(problem, s, m, free, step, kinks, size):
-    """The longest of the halved steps that lowers the residual, or None."""
+def _damped(system: np.ndarray, residual: np.ndarray, damping: float) -> np.ndarray:
+    """The least-squares step; stacked rows do not square the condition number."""
+    k = system.shape[1]
+    rows = np.vstack([system, damping * np.eye(k)])
+    right = np.concatenate([-residual, np.zeros(k)])
+    return np.linalg.lstsq(rows, right, rcond=1e-15)[0]
+
+
+def _stepped(problem, s, m, free, step, kinks):
     ds, dm = np.zeros(len(s)), step[free.sum() : -1]
     ds[free] = step[: free.sum()]
     shrink = np.where(dm < 0, 0.9 * m / np.where(dm < 0, -dm, 1.0), np.inf)
     share = min(1.0, shrink.min())
-    for _ in range(12):
-        new_s = problem.wrapped(_stopped(s, share * ds, kinks))
-        new_m = m + share * dm
-        new_m = new_m / new_m.sum()
-        if np.abs(_residual(problem, new_s, new_m, free)).max() < size:
-            return new_s, new_m
-        share /= 2
-    return None
+    new_m = m + share * dm
+    return problem.wrapped(_stopped(s, share * ds, kinks)), new_m / new_m.sum()
 
 
 def _stopped(s: np.ndarray, ds: np.ndarray, kinks: np.ndarray) -> np.ndarray:
@@ -72,13 +81,8 @@ def _stopped(s: np.ndarray, ds: np.ndarray, kinks: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _residual(problem, s, m, free) -> np.ndarray:
-    F, F1, _ = problem.variation(s, s, m)
-    return np.concatenate([F1[free], F - m @ F, [m.sum() - 1.0]])
-
-
 def _system(problem, s, m):
-    """The size of the residual, its Jacobian in (s_free, m, lambda), and who is free."""
+    """The residual, its Jacobian in (s_free, m, lambda), and who is free."""
     F, F1, F2 = problem.variation(s, s, m)
     free = np.ones(len(s), dtype=bool)
     if problem.bounds is not None:
@@ -90,5 +94,4 @@ def _system(problem, s, m):
     of_mass = np.concatenate([np.zeros(n), np.ones(n), [0.0]])[None]
     columns = np.concatenate([free, np.ones(n + 1, dtype=bool)])
     system = np.vstack([of_slopes[free], of_values, of_mass])[:, columns]
-    residual = np.concatenate([F1[free], F - m @ F])
-    return float(np.abs(residual).max()), system, free
+    return np.concatenate([F1[free], F - m @ F, [0.0]]), system, free

@@ -11,7 +11,7 @@ NODES = 48  # Gauss-Legendre: exact to rounding for smooth activations on |s| <=
 
 
 def exact_gelu(s: Array) -> Array:
-    """s Phi(s), with the normal distribution function and not its tanh approximation."""
+    """s Phi(s), with the normal distribution function, not its tanh approximation."""
     return jax.nn.gelu(s, approximate=False)
 
 
@@ -19,7 +19,7 @@ def primitive_of(activation: Callable) -> Callable:
     """The phi with phi' = 2 sigma, phi(0) = 0: a closed form where one is known.
 
     Otherwise phi(s) = 2 s int_0^1 sigma(s u) du by Gauss-Legendre quadrature, which
-    never crosses a kink at s = 0. A constant in phi shifts the energy and moves nothing.
+    never crosses a kink at s = 0. A constant in phi shifts the energy only.
 
     >>> float(primitive_of(jax.nn.relu)(jnp.asarray(3.0)))
     9.0
@@ -43,9 +43,7 @@ class _Quadrature:
         return 2 * s * jnp.sum(weights * self.activation(nodes * s[None]), axis=0)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Quadrature) and other.activation is self.activation
-        )
+        return isinstance(other, _Quadrature) and other.activation is self.activation
 
     def __hash__(self) -> int:
         return hash((_Quadrature, self.activation))

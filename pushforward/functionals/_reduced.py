@@ -70,7 +70,7 @@ class AbstractReduced(abc.ABC):
         return V, V1, V2
 
     def variation(self, x: np.ndarray, s: np.ndarray, m: np.ndarray):
-        """F_mu, its first and its second derivative at x, for mu = sum m_i delta_s_i."""
+        """F_mu, F_mu' and F_mu'' at x, for mu = sum_i m_i delta_{s_i}."""
         k, (V, V1, V2) = self.kernel(x, s), self.potential(x)
         return k.value @ m + V, k.s @ m + V1, k.ss @ m + V2
 
@@ -125,7 +125,9 @@ class Angles(AbstractReduced):
 
 @dataclasses.dataclass(frozen=True)
 class Parallels(AbstractReduced):
-    """S^2 around an axis: k(z, z') = 2 c e^{beta(z z' - 1)} I_0(beta r r'), r^2 = 1 - z^2.
+    """S^2 around an axis: heights z = <x, axis>.
+
+    k(z, z') = 2 c e^{beta(z z' - 1)} I_0(beta r r') with r^2 = 1 - z^2.
 
     The mean of the kernel over two parallels; entire in z, also at the poles.
     """
