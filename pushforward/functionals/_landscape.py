@@ -50,8 +50,11 @@ def minimize(
     unit = terms.scale  # the largest kernel value becomes one: safe at every beta
     problem = reduced(terms.over(unit), space)
     found = sliding_frank_wolfe(problem, tol, rounds)
-    order = np.argsort(found.s)
-    s, m = found.s[order], found.m[order]
+    s, m = found.s, found.m
+    if problem.bounds is None:  # an atom at pi is at pi, not at -pi
+        s = np.where(s < 1e-9 - np.pi, s + 2 * np.pi, s)
+    order = np.argsort(s)
+    s, m = s[order], m[order]
     _, slope, curvature = problem.variation(s, s, m)
     if problem.bounds is not None:
         slope = slope[np.abs(s) < 1.0]

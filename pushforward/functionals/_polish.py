@@ -4,7 +4,7 @@ import numpy as np
 
 from pushforward.functionals._reduced import AbstractReduced
 
-STEPS = 100
+STEPS = 50
 ROUNDING = 1e-15  # residuals below are rounding, in units of the largest kernel value
 OVER = 1e-10  # a step that meets a kink stops this far beyond it, in the next cell
 
