@@ -198,7 +198,7 @@ def test_clusters_that_shrink_are_atoms():
     )
     seen = fn.localization([run[k] for k in range(-3, 0)], 0.3)
     assert seen.atomic and seen.counts.tolist() == [1, 1, 1]
-    assert not fn.localization([run[-1], run[-2]], 0.3).atomic  # it grows backward
+    assert not fn.localization([run[-3], run[-4]], 0.3).atomic  # it grows backward
 
 
 def test_settled_keeps_masses_and_stops_motion(best):

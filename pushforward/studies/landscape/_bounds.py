@@ -30,7 +30,7 @@ def heaviest_arc(mu, width: float) -> float:
 
 
 def arcs_of_critical_points(p: Parameters):
-    """beta = 4, critical points of descent: heaviest arc of two atoms over its bound."""
+    """beta = 4, critical points of descent: heaviest arc of atoms over its bound."""
     found = critical_points(p.seed, p.draws, 4.0)
     bound = float(theory.landscape.mass_bound(4.0, 2.0))
     width = float(theory.landscape.arc(4.0))

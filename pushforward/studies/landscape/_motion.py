@@ -132,15 +132,30 @@ def half_gradient(p: Parameters):
 
 
 def normalized_groups(p: Parameters):
-    """Normalized attention with GELU, descent to t = 420: degrees off four groups."""
-    degrees, masses = groups(normalized_run(p.seed, p.tokens).final, 0.1)
-    heavy = degrees[masses > 0.02]
-    expected = np.array([25.0, 95.0, 245.0, 350.0])
-    apart = np.abs((heavy[:, None] - expected[None, :] + 180) % 360 - 180)
-    off = max(apart.min(axis=0).max(), apart.min(axis=1).max())
-    note = f"groups at {np.round(heavy, 1).tolist()}; read off a film: 25, 95, 245, 350"
+    """Normalized attention, GELU, t = 420: degrees off the groups at 95 and 245."""
+    degrees, masses = groups(normalized_run(p.seed, p.tokens).final, 0.05)
+    heavy = degrees[masses > 0.2]
+    off = max(np.abs(heavy - angle).min() for angle in (95.0, 245.0))
+    note = (
+        "read off a film that also shows groups at 25 and 350; the last quarter of "
+        "the mass still moves between them, and its split depends on the start"
+    )
     claim = str(normalized_groups.__doc__)
-    return within(claim, CODE, "experiment", off, 0.0, 12.0, note)
+    return within(claim, CODE, "experiment", off, 0.0, 2.0, note)
+
+
+def normalized_stationarity(p: Parameters):
+    """Normalized attention, GELU: largest |grad F_att + w u| / w on settled groups."""
+    final = normalized_run(p.seed, p.tokens).final
+    P = published()
+    W = P.A.T * P.omega[None, :]
+    push = pf.Attention(1.0) + pf.Perceptron(W, P.A, None, fn.exact_gelu)
+    speed = np.linalg.norm(np.asarray(push(0.0, final).v), axis=1)
+    degrees = angles(final)
+    still = ((degrees > 60) & (degrees < 120)) | ((degrees > 200) & (degrees < 300))
+    claim, where = str(normalized_stationarity.__doc__), paper("normalized attention")
+    note = f"{still.mean():.0%} of the mass"
+    return at_most(claim, where, "theorem", speed[still].max(), 2e-3, note)
 
 
 CLAIMS = (
@@ -156,4 +171,5 @@ CLAIMS = (
     monotone,
     half_gradient,
     normalized_groups,
+    normalized_stationarity,
 )

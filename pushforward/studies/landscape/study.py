@@ -27,9 +27,9 @@ class Parameters:
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim on two cores."""
-        return cls(seed=42, tokens=200, draws=6, omegas=24, crowd=48, seeds=2)
+        return cls(seed=42, tokens=200, draws=4, omegas=24, crowd=48, seeds=2)
 
     @classmethod
     def full(cls) -> "Parameters":
         """The sizes of the published code where it states them."""
-        return cls(seed=42, tokens=1000, draws=60, omegas=80, crowd=256, seeds=8)
+        return cls(seed=42, tokens=1000, draws=40, omegas=80, crowd=256, seeds=8)
