@@ -15,7 +15,7 @@ from pushforward.studies._replay import replayed
 from pushforward.studies.landscape.study import Parameters
 
 BETAS = np.array([0.01, 0.05, 0.1, 0.5, 1, 3, 5, 7, 10, 15, 25, 35, 50])
-DIMENSIONS = np.array([2, 3, 4, 6, 8, 12, 16])
+DIMENSIONS = np.array([2, 3, 4, 6, 10, 16])
 MAP_BETAS = np.array([0.1, 0.3, 1.0, 2.0, 4.0, 7.0, 12.0, 20.0])
 MAPS = {
     "ascent, attention alone": (-1.0, 0.0),
@@ -34,26 +34,25 @@ def weights(d: int, seed: int) -> pf.PerceptronPotential:
 
 
 @functools.cache
-def sphere_run(seed: int, n: int, beta: float):
+def sphere_run(seed: int, n: int, beta: float, strength: float = 1.0):
     """Descent on S^2 with the weights of seed 111, as in the shipped configuration."""
     mu = pf.Particles.uniform(pf.Sphere(3), n, key=jax.random.key(seed))
-    E = fn.code_energy(beta) + weights(3, 111)
+    E = fn.code_energy(beta) + strength * weights(3, 111)
     times = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0])
     solver = pf.Adaptive(1e-6, 1e-8)
     return pf.flow(pf.GradientFlow(E), mu, 300.0, save=times, solver=solver)
 
 
 def compute_clusters(p: Parameters) -> dict[str, np.ndarray]:
-    """Number of clusters and heaviest mass at the end, against beta."""
-    count, mass = [], []
-    for beta in BETAS:
+    """Clusters and heaviest mass at the end, against beta, in both scalings."""
+    rows = np.zeros((2, 2, len(BETAS)))
+    for k, beta in enumerate(BETAS):
         radius = float(theory.landscape.cluster_threshold(beta, 3)) / 2
-        final = sphere_run(p.seed, p.crowd, float(beta)).final
-        masses = np.bincount(final.labels(radius), np.asarray(final.weights))
-        count.append(len(masses))
-        mass.append(masses.max())
-    n = np.asarray(p.crowd)
-    return {"betas": BETAS, "count": np.array(count), "mass": np.array(mass), "n": n}
+        for row, strength in enumerate((1.0, np.exp(-beta))):
+            final = sphere_run(p.seed, p.crowd, float(beta), float(strength)).final
+            masses = np.bincount(final.labels(radius), np.asarray(final.weights))
+            rows[row, :, k] = len(masses), masses.max()
+    return {"betas": BETAS, "rows": rows, "n": np.asarray(p.crowd)}
 
 
 @styled
@@ -62,12 +61,19 @@ def draw_clusters(data: dict[str, np.ndarray]) -> Figure:
     figure = new_figure(7.6, 2.9)
     left, right = figure.subplots(1, 2)
     root = np.sqrt(data["betas"])
-    left.plot(root, data["count"], "o-", ms=4, color=PALETTE[0])
-    right.plot(root, data["mass"], "o-", ms=4, color=PALETTE[1])
+    names = ("scaling of the code", r"scaling of the paper ($\omega e^{-\beta}$)")
+    for k, name in enumerate(names):
+        count, mass = data["rows"][k]
+        left.plot(root, count, "o-", ms=4, color=PALETTE[k], label=name)
+        right.plot(root, mass, "o-", ms=4, color=PALETTE[k])
+    left.legend()
     left.set_ylabel("clusters")
     right.set_ylabel("mass of the heaviest")
     right.set_ylim(0, 1)
-    left.set_ylim(0, None)
+    left.set_yscale("log")
+    left.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+    left.set_ylim(1, 1.3 * float(data["n"]))
+    left.minorticks_off()
     for ax in (left, right):
         ax.set_xlabel("√β")
     left.set_title(f"S², descent with perceptron, {int(data['n'])} particles, t = 300")
@@ -97,29 +103,38 @@ def heaviest(points: np.ndarray, beta: float) -> float:
 
 def compute_collapse(p: Parameters) -> dict[str, np.ndarray]:
     """Mean mass of the heaviest cluster at t = 20 over (beta, d), three flows."""
-    shape = (len(MAPS), len(MAP_BETAS), len(DIMENSIONS))
-    mass = np.zeros(shape)
+    mass = np.zeros((len(MAPS), len(MAP_BETAS), len(DIMENSIONS)))
     for column, d in enumerate(DIMENSIONS):
-        for seed in range(p.seeds):
-            ends = _ends(int(d), p.crowd, seed)
-            for row, k in np.ndindex(shape[:2]):
-                mass[row, k, column] += heaviest(ends[row, k], MAP_BETAS[k]) / p.seeds
+        ends = _ends(int(d), p.crowd, p.seeds)
+        for row, k in np.ndindex(mass.shape[:2]):
+            one = [
+                heaviest(ends[seed, row, k], MAP_BETAS[k]) for seed in range(p.seeds)
+            ]
+            mass[row, k, column] = np.mean(one)
     return {"d": DIMENSIONS, "betas": MAP_BETAS, "mass": mass}
 
 
-def _ends(d: int, n: int, seed: int) -> np.ndarray:
-    """Final points (maps, betas, n, d) of one dimension in one compiled call."""
-    mu = pf.Particles.uniform(pf.Sphere(d), n, key=jax.random.key(seed))
-    P = weights(d, 111 + seed)
+def _ends(d: int, n: int, seeds: int) -> np.ndarray:
+    """Final points (seeds, maps, betas, n, d) of one dimension in one compiled call."""
+    keys = [jax.random.key(seed) for seed in range(seeds)]
+    start = [pf.Particles.uniform(pf.Sphere(d), n, key=key).points for key in keys]
+    neurons = [weights(d, 111 + seed) for seed in range(seeds)]
 
-    def end(sign, strength, beta):
+    def end(x, omega, A, sign, strength, beta):
+        P = pf.PerceptronPotential(omega, A)
         E = (0.5 / beta) * pf.InteractionEnergy(beta) + strength * P
-        flow = pf.GradientFlow(sign * E)
+        mu, flow = pf.Particles(pf.Sphere(d), x), pf.GradientFlow(sign * E)
         return pf.flow(flow, mu, T1, save=2, solver=pf.Heun(0.1)).final.points
 
-    cells = jax.vmap(jax.vmap(end, (None, None, 0)), (0, 0, None))
+    cells = jax.vmap(end, (None, None, None, None, None, 0))
+    cells = jax.vmap(cells, (None, None, None, 0, 0, None))
+    cells = jax.vmap(cells, (0, 0, 0, None, None, None))
+    omega, A = jnp.stack([P.omega for P in neurons]), jnp.stack([P.A for P in neurons])
     signs, strengths = (jnp.asarray(a) for a in zip(*MAPS.values(), strict=True))
-    return np.asarray(jax.jit(cells)(signs, strengths, jnp.asarray(MAP_BETAS)))
+    betas = jnp.asarray(MAP_BETAS)
+    return np.asarray(
+        jax.jit(cells)(jnp.stack(start), omega, A, signs, strengths, betas)
+    )
 
 
 @styled

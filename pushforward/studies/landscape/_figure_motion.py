@@ -44,7 +44,8 @@ def compute_runs(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_histograms(data: dict[str, np.ndarray]) -> Figure:
     """Where the particles are at the end, over the half-circles of the neurons."""
-    figure = new_figure(10.0, 3.0)
+    figure = new_figure(11.0, 3.0)
+    figure.get_layout_engine().set(wspace=0.12)
     axes = figure.subplots(1, 4, subplot_kw={"projection": "polar"})
     for ax, name in zip(axes, RUNS, strict=True):
         x = data[f"points {name}"][-1]
@@ -57,6 +58,8 @@ def draw_histograms(data: dict[str, np.ndarray]) -> Figure:
         if name == "descent, with perceptron":
             s, m = data["minimizer"]
             ax.plot(s, 0.35 + np.sqrt(m), "o", mfc="none", color=PALETTE[1], ms=6)
+        turn = np.linspace(0, 2 * np.pi, 181)
+        ax.plot(turn, np.full(181, 0.35), color=HAIR, lw=0.8, zorder=1)
         ax.set_ylim(0, 1.36)
         ax.set_yticks([])
         ax.set_xticks(np.radians([0, 90, 180, 270]), ["0°", "90°", "180°", "270°"])
@@ -64,7 +67,7 @@ def draw_histograms(data: dict[str, np.ndarray]) -> Figure:
         ax.grid(False)
         ax.set_title(name)
     figure.supxlabel(
-        "shaded: neuron active (blue ω > 0, orange ω < 0); circles: certified minimizer",
+        "shaded: neuron active (blue ω > 0, orange ω < 0); rings: certified minimizer",
         fontsize=8,
         color=SOFT,
     )
@@ -114,7 +117,7 @@ def draw_energies(data: dict[str, np.ndarray]) -> Figure:
     axes[1].annotate(
         "certified minimum, with perceptron",
         (0.5, float(data["minimum"])),
-        (0, 4),
+        (0, -11),
         textcoords="offset points",
         color=SOFT,
         fontsize=8,
@@ -124,7 +127,9 @@ def draw_energies(data: dict[str, np.ndarray]) -> Figure:
     for ax in axes:
         ax.set_xlabel("time")
         ax.grid(axis="y", color=HAIR)
-        ax.legend(loc="center right")
+    axes[0].legend(loc="upper left")
+    axes[1].legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
+    axes[1].set_ylim(0.158, None)
     axes[0].set_ylabel("energy, code scaling, β = 1")
     return figure
 

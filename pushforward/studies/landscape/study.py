@@ -27,7 +27,7 @@ class Parameters:
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim on two cores."""
-        return cls(seed=42, tokens=200, draws=4, omegas=24, crowd=48, seeds=2)
+        return cls(seed=42, tokens=200, draws=4, omegas=16, crowd=48, seeds=2)
 
     @classmethod
     def full(cls) -> "Parameters":
