@@ -1,6 +1,7 @@
 """Second-order points: how much mass an arc may hold, and where the bound ends."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
@@ -90,7 +91,7 @@ def strictness(p: Parameters):
 
 def printed_gelu(p: Parameters):
     """The primitive of GELU in published code: largest error of its derivative."""
-    s = np.linspace(-4, 4, 4001)
+    s = jnp.linspace(-4, 4, 4001)
     off = np.abs(jax.vmap(jax.grad(printed_primitive))(s) - 2 * fn.exact_gelu(s)).max()
     right = jax.vmap(jax.grad(fn.primitive_of(fn.exact_gelu)))(s)
     ours = np.abs(right - 2 * fn.exact_gelu(s)).max()

@@ -1,6 +1,7 @@
 """Printed statements beside what the simulation follows."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -18,14 +19,14 @@ def compute_corrections(p: Parameters) -> dict[str, np.ndarray]:
     betas = np.geomspace(0.01, 30.0, 200)
     size = L.weight_size(published().omega, published().A)
     found = critical_points(p.seed, p.draws, 4.0)
-    s = np.linspace(-3, 3, 301)
+    s = jnp.linspace(-3, 3, 301)
     right = jax.vmap(jax.grad(fn.primitive_of(fn.exact_gelu)))(s)
     return {
         "betas": betas,
         "bound": np.asarray(L.mass_bound(betas, size)),
         "code": np.asarray(L.code_mass_bound(size)),
         "arcs": np.array([heaviest_arc(mu, float(L.arc(4.0))) for mu in found]),
-        "s": s,
+        "s": np.asarray(s),
         "printed": np.asarray(jax.vmap(jax.grad(printed_primitive))(s)) / 2,
         "right": np.asarray(right) / 2,
         "sigma": np.asarray(fn.exact_gelu(s)),

@@ -108,7 +108,8 @@ def compute_collapse(p: Parameters) -> dict[str, np.ndarray]:
         ends = _ends(int(d), p.crowd, p.seeds)
         for row, k in np.ndindex(mass.shape[:2]):
             one = [
-                heaviest(ends[seed, row, k], MAP_BETAS[k]) for seed in range(p.seeds)
+                heaviest(ends[seed, row, k], float(MAP_BETAS[k]))
+                for seed in range(p.seeds)
             ]
             mass[row, k, column] = np.mean(one)
     return {"d": DIMENSIONS, "betas": MAP_BETAS, "mass": mass}
