@@ -10,7 +10,6 @@ from pushforward.studies.landscape.figures import FIGURES
 QUICK = studies.parameters("landscape")
 CHEAP = (
     _minima.three_atoms,
-    _minima.touching,
     _minima.published_minimizer,
     _minima.parallels,
     _bounds.limit_of_the_bound,
