@@ -37,7 +37,8 @@ def minimize(
     Every particle of a Wasserstein descent keeps its mass, so that `pf.flow` finds
     critical points above this minimum. [alvarezlopez2026perceptrons]
 
-    >>> F = paper_energy(1.0) + PerceptronPotential([5.0], [[1.0, 0.0]])
+    >>> P = PerceptronPotential([5.0], [[1.0, 0.0]])
+    >>> F = pf.functionals.paper_energy(1.0) + P
     >>> best = minimize(F)
     >>> best.count, round(best.value, 10), best.certified
     (3, 0.7021869529, True)

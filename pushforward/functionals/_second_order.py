@@ -52,7 +52,7 @@ def second_order(F: AbstractFunctional, mu: Particles) -> SecondOrder:
     tested apart, which is another question. [alvarezlopez2026perceptrons]
 
     >>> two = Particles(Circle(), [[1.0, 0.0], [-1.0, 0.0]])
-    >>> second_order(paper_energy(0.02), two).holds()
+    >>> second_order(pf.functionals.paper_energy(0.02), two).holds()
     True
     """
     if not isinstance(mu.space, Circle | Sphere):
