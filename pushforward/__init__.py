@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pushforward.functionals import FunctionalMultiple as FunctionalMultiple
     from pushforward.functionals import FunctionalSum as FunctionalSum
     from pushforward.functionals import InteractionEnergy as InteractionEnergy
+    from pushforward.functionals import PerceptronPotential as PerceptronPotential
     from pushforward.functionals import SoftmaxWeighted as SoftmaxWeighted
     from pushforward.functionals import Wasserstein as Wasserstein
     from pushforward.functionals import WassersteinFisherRao as WassersteinFisherRao
@@ -101,6 +102,7 @@ _HOMES = {
         FunctionalMultiple
         FunctionalSum
         InteractionEnergy
+        PerceptronPotential
         SoftmaxWeighted
         Wasserstein
         WassersteinFisherRao

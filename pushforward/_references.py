@@ -155,6 +155,13 @@ PAPERS = {
         "",
         2026,
         "2602.08606",
+    "alvarezlopez2026perceptrons": (
+        "misc",
+        "Álvarez-López, Antonio and Geshkovski, Borjan and Ruiz-Balet, Domènec",
+        "Perceptrons and localization of attention's mean-field landscape",
+        "",
+        2026,
+        "2601.21366",
     ),
 }
 

@@ -6,6 +6,7 @@ from pushforward.theory import depth as depth
 from pushforward.theory import equiangular as equiangular
 from pushforward.theory import hemisphere as hemisphere
 from pushforward.theory import kuramoto as kuramoto
+from pushforward.theory import landscape as landscape
 from pushforward.theory import leaders as leaders
 from pushforward.theory import limit_shapes as limit_shapes
 from pushforward.theory import long_context as long_context

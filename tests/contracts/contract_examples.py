@@ -84,6 +84,11 @@ SPACES = {
 }
 FUNCTIONALS = {
     "InteractionEnergy": [pf.InteractionEnergy(4.0), pf.InteractionEnergy(-3.0)],
+    "PerceptronPotential": [
+        pf.PerceptronPotential(b, A),
+        pf.PerceptronPotential(b, A, b, jnp.tanh),
+        pf.PerceptronPotential(b, A, b, jax.nn.silu),
+    ],
     "FunctionalSum": [pf.InteractionEnergy(1.0) + pf.InteractionEnergy(5.0)],
     "FunctionalMultiple": [-pf.InteractionEnergy(3.0), 2.5 * pf.InteractionEnergy(1.0)],
 }

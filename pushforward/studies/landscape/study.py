@@ -1,0 +1,35 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "Perceptrons and localization of attention's mean-field landscape"
+PAPER = "alvarezlopez2026perceptrons"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the paper and its code.
+
+    - `tokens`: particles on the circle with the published weights (code: 1000).
+    - `draws`: random configurations in which inequalities are tested.
+    - `omegas`: minimizers along the diagram of atoms against omega.
+    - `crowd`: particles of each cell of the (d, beta) maps and of each run on S^2.
+    - `seeds`: perceptrons over which a cell of a map is averaged.
+    """
+
+    seed: int
+    tokens: int
+    draws: int
+    omegas: int
+    crowd: int
+    seeds: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(seed=42, tokens=200, draws=4, omegas=16, crowd=48, seeds=2)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """The sizes of the published code where it states them."""
+        return cls(seed=42, tokens=1000, draws=40, omegas=80, crowd=256, seeds=8)
