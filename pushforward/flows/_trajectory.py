@@ -76,6 +76,9 @@ class Trajectory(eqx.Module):
         return len(self.times)
 
     def __getitem__(self, k: int) -> Particles:
+        # JAX clamps an index that is out of range: a loop over frames would not end.
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"frame {k} of a trajectory with {len(self)} frames.")
         return jax.tree_util.tree_map(lambda leaf: leaf[k], self._frames())
 
     def at(self, t: float) -> Particles:

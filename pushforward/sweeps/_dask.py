@@ -7,6 +7,7 @@ from pushforward.errors import InputError, StoreError
 from pushforward.sweeps._cells import Cell, failed
 from pushforward.sweeps._engine import computed
 
+PATIENCE = "10s"
 RETRIES = 3  # a worker that dies takes its batch with it; another one does it again
 
 
@@ -48,7 +49,7 @@ def _client(address: str):
             "a scheduler needs Dask. Install it with: pip install pushforward[cluster]"
         ) from error
     try:
-        return Client(address, timeout="10s")
+        return Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise StoreError(
             f"no Dask scheduler answers at {address}: {error}. Start one with: "

@@ -54,7 +54,9 @@ class Design:
         twice = set(self.run) & set(self.grid)
         if twice:
             raise InputError(f"{sorted(twice)[0]!r} is both fixed and an axis.")
-        object.__setattr__(self, "grid", {k: _axis(k, v) for k, v in self._axes()})
+        once = self.random is None
+        axes = {k: _axis(k, v, once) for k, v in self._axes()}
+        object.__setattr__(self, "grid", axes)
 
     def _axes(self):
         if self.random is None:
@@ -110,7 +112,7 @@ def _table(name: str, value: Any) -> dict:
     return value
 
 
-def _axis(name: str, values: Any) -> tuple:
+def _axis(name: str, values: Any, once: bool) -> tuple:
     """The values of an axis, from a list, an array, or {from, to, count, scale}."""
     if isinstance(values, dict):
         low, high, log = _range(name, values)
@@ -119,7 +121,7 @@ def _axis(name: str, values: Any) -> tuple:
     if isinstance(values, str) or not np.iterable(values):
         values = [values]
     plain = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
-    if not plain or len(set(plain)) != len(plain):
+    if not plain or (once and len(set(plain)) != len(plain)):
         raise InputError(f"the axis `{name}` must have distinct values, got {plain}.")
     return plain
 

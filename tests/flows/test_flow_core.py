@@ -377,3 +377,11 @@ class TestEdges:
         run = pf.flow(pf.Attention(4.0), mu, 0.0)
         assert len(run) == 1
         np.testing.assert_array_equal(run.final.points, mu.points)
+
+
+def test_a_loop_over_frames_ends():
+    mu = pf.Particles.equispaced(pf.Circle(), 3)
+    run = pf.flow(pf.Attention(1.0), mu, 0.5, save=3, solver=pf.Layers(0.25))
+    assert len(list(run)) == 3
+    with pytest.raises(IndexError, match="frame 3"):
+        run[3]

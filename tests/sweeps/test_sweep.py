@@ -205,7 +205,7 @@ def test_a_sweep_of_200_cells_survives_kills(tmp_path, monkeypatch):
     spec, out = tmp_path / "phase.toml", tmp_path / "out"
     spec.write_text(SPEC)
     strike = random.Random(0)
-    kills = int(os.environ.get("PUSHFORWARD_KILLS", 3))
+    kills = int(os.environ.get("PUSHFORWARD_KILLS", 10))
     for _ in range(kills):
         code, _ = run_sweep(spec, out, kill_after=strike.uniform(0.0, 0.05))
         assert code in (-signal.SIGKILL, 4)  # killed, or done before the blow
