@@ -15,6 +15,7 @@ from pushforward.flows._fixed import Layers
 from pushforward.flows._outcome import Outcome, explain
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows._watch import Watch
+from pushforward.flows._kinds import Measure
 from pushforward.measures import Particles, stack
 
 _advance = eqx.filter_jit(advance)
@@ -25,7 +26,7 @@ def flow_hosted(
 ) -> Trajectory:
     """On the host: frame by frame, so that a run can be watched, stored and stopped."""
     carry = Carry.start(times[0], start)
-    frames: list[tuple[float, Particles | None, dict]] = []
+    frames: list[tuple[float, Measure | None, dict]] = []
     interrupted, report = False, watch.report()
     resumed = None if store is None else store.resume(start)
 
@@ -60,7 +61,8 @@ def flow_hosted(
         interrupted = True
     if frames[-1][0] < float(carry.t):
         look(carry)
-    outcome = explain(carry, held_until(segment.field, carry.t), times[-1])
+    field = held_until(segment.field, carry.t)
+    outcome = explain(carry, field, times[-1], segment.solver)
     if interrupted:
         outcome = Outcome("interrupted", f"stopped by hand at t = {frames[-1][0]:g}.")
     elif store is not None:
