@@ -78,7 +78,7 @@ def advance(segment: Segment, carry: Carry, t_end, reverse: bool) -> Carry:
         checkpoints=CHECKPOINTS,
     )
     # This loop ends at its budget without a word, before t_end: say so.
-    status = jnp.where(unfinished(state), OUT_OF_STEPS, state[0].status)
+    status = jnp.where(unfinished(state), OUT_OF_STEPS, state[0].status).astype(int)
     return eqx.tree_at(lambda c: c.status, state[0], status)
 
 
@@ -112,6 +112,7 @@ def _one_step(segment: Segment, carry: Carry, motion: Motion, t_end):
     t = jnp.where(accept, t_next, carry.t)
     # The last step of the budget may be the one that arrives.
     status = jnp.where((status == OUT_OF_STEPS) & (t >= t_end), RUNNING, status)
+    status = status.astype(carry.status.dtype)  # strong type: one compilation
     return Carry(t, mu, h_next, accepted, rejected, status), motion
 
 

@@ -66,4 +66,5 @@ def check_density(
             )
     if not is_traced(mu):
         check_not_negative(mu, NEGATIVE)
-    on_density(field, mu.basis)
+    # Shapes only: what the field refuses is refused here, and nothing is computed.
+    jax.eval_shape(lambda: on_density(field, mu.basis)(0.0, mu).v)

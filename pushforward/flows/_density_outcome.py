@@ -1,5 +1,8 @@
 """How the flow of a density ended, in words."""
 
+import equinox as eqx
+from jaxtyping import Array
+
 from pushforward.flows._advance import Carry
 from pushforward.flows._exponential import IntegratingFactor
 from pushforward.flows._kinds import RESOLVED, prepared
@@ -21,7 +24,7 @@ def _(mu: Density, carry: Carry, field, solver: IntegratingFactor) -> Outcome:
             f" above {mu.basis.resolution}, add diffusion, take a smaller fixed step, "
             "or go on with particles: trajectory.final.sample(key, n).",
         )
-    speed = float(solver.speed(prepared(mu, field), carry.t, mu))
+    speed = float(_speed(solver, field, carry.t, mu))
     if speed < STATIONARY:
         return Outcome(
             "stationary",
@@ -29,3 +32,8 @@ def _(mu: Density, carry: Carry, field, solver: IntegratingFactor) -> Outcome:
             f"steps); {state}. If it is unstable, a small perturbation will leave it.",
         )
     return Outcome("reached t1", f"t = {t:.6g} in {steps} steps; {state}.")
+
+
+@eqx.filter_jit
+def _speed(solver: IntegratingFactor, field, t, mu: Density) -> Array:
+    return solver.speed(prepared(mu, field), t, mu)

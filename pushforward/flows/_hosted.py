@@ -110,7 +110,7 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
             high, best = middle, trial
         else:
             low, before = middle, trial
-    return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL))
+    return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL, int))
 
 
 def opened(store, segment: Segment, times, mu: Particles, observed: list[str]):
