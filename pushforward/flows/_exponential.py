@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import diffrax
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,15 +27,29 @@ class Stages(NamedTuple):
     fsal: bool
 
 
+ORDER_4 = Stages(
+    (0.0, 0.5, 0.5, 1.0),
+    ((0.5, 0.0, 0.0, 0.0), (0.0, 0.5, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)),
+    (1 / 6, 1 / 3, 1 / 3, 1 / 6),
+    None,
+    False,
+)
+
+
 class IntegratingFactor(AbstractSolver):
     """An explicit method in the variable e^{-t L} c, L = diffusion times Laplacian.
 
     dc/dt = N(t, c) + L c. Stage i is e^{c_i h L} c + h sum_j a_ij e^{(c_i-c_j) h L} N_j:
     diffusion alone is exact for every step and never limits it.
+
+    Common noise is followed along straight pieces of its path (Wong and Zakai): a step
+    is cut into `pieces` of order 4, since the kick of a step moves the last modes by
+    several radians, where Heun's method would be unstable.
     """
 
     inner: AbstractSolver
     diffusion: Float[Array, ""] | None
+    pieces: int = eqx.field(static=True, default=1)
 
     @property
     def order(self) -> int:  # type: ignore[override]
@@ -56,10 +71,21 @@ class IntegratingFactor(AbstractSolver):
 
     def attempt(self, field, t, h, mu, motion, dW):
         """One step; `dW` is a vector of R^d that every point of space feels."""
-        stages = stages_of(self.inner)
+        if dW is None:
+            return self._step(stages_of(self.inner), field, t, h, mu, motion, None)
+        short = h / self.pieces
+
+        def piece(i, state):
+            mu, motion = state
+            return self._step(ORDER_4, field, t + i * short, short, mu, motion, dW / h)[:2]
+
+        end, last = jax.lax.fori_loop(0, self.pieces, piece, (mu, motion))
+        return Attempt(end, last, jnp.zeros(()))
+
+    def _step(self, stages, field, t, h, mu, motion, wind) -> Attempt:
         times, c = jnp.asarray(stages.c), mu.coefficients
         slopes = jnp.zeros((len(stages.c), len(c)))
-        slopes = slopes.at[0].set(change(mu, motion, h, dW))
+        slopes = slopes.at[0].set(change(mu, motion, wind))
 
         def stage(state, step):
             # One body for all stages: the field is traced and compiled once.
@@ -67,7 +93,7 @@ class IntegratingFactor(AbstractSolver):
             i, row = step
             y = mu.moved(self._state(c, slopes, row, times, times[i], h, mu))
             motion = field(t + times[i] * h, y)
-            return (slopes.at[i].set(change(y, motion, h, dW)), motion), None
+            return (slopes.at[i].set(change(y, motion, wind)), motion), None
 
         steps = (jnp.arange(1, len(stages.c)), jnp.asarray(stages.a))
         (slopes, last), _ = jax.lax.scan(stage, (slopes, motion), steps)
@@ -78,7 +104,7 @@ class IntegratingFactor(AbstractSolver):
 
     def speed(self, field, t, mu: Density) -> Float[Array, ""]:
         """The L2 norm of d rho/dt, diffusion included."""
-        slope = change(mu, field(t, mu), 1.0, None)
+        slope = change(mu, field(t, mu), None)
         if self.diffusion is not None:
             slope = slope - self.diffusion * mu.basis.eigenvalues * mu.coefficients
         return jnp.linalg.norm(slope)
@@ -104,11 +130,13 @@ class IntegratingFactor(AbstractSolver):
         return c * jnp.exp(-self.diffusion * dt * mu.basis.eigenvalues)
 
 
-def change(mu: Density, motion: Motion, h, dW) -> Float[Array, "j"]:
-    """-div(rho v) + rho g, where v includes the noise as a velocity dW / h."""
+def change(
+    mu: Density, motion: Motion, wind: Float[Array, "d"] | None
+) -> Float[Array, "j"]:
+    """-div(rho v) + rho g, where the wind, made tangent, adds to v everywhere."""
     rho, v = mu.values, motion.v
-    if dW is not None:
-        v = v + jnp.asarray(mu.basis.frame) @ (dW / h)
+    if wind is not None:
+        v = v + jnp.asarray(mu.basis.frame) @ wind
     slope = -mu.basis.divergence(rho[:, None] * v)
     if motion.g is None:
         return slope

@@ -81,7 +81,7 @@ def flow(
     watch = Watch(observe or {}, not isinstance(save, OnlyObservables), progress)
     if isinstance(mu, Density):
         check_density(field, mu, noise, key, merge, store)
-        solver = density_solver(solver, noise, mu.d)
+        solver = density_solver(solver, noise, mu.basis)
         segment = Segment(field, solver, noise, until, key)
         return _run(segment, mu, save_times(save, t0, t1), lambda m: m, watch, None)
     _check_noise(noise, key, solver)

@@ -41,6 +41,11 @@ class AbstractNoise(eqx.Module):
     def diffusion(self) -> Float[Array, ""] | None:
         """sigma^2 / 2 of the independent part: the factor of the Laplacian."""
 
+    @property
+    @abc.abstractmethod
+    def common(self) -> Float[Array, ""] | None:
+        """sigma of the common part, or None: then a density needs no key."""
+
     def __add__(self, other: AbstractNoise) -> NoiseSum:
         return NoiseSum([self, other])
 
@@ -70,6 +75,11 @@ class Brownian(AbstractNoise):
     def diffusion(self):
         """sigma^2 / 2."""
         return self.sigma**2 / 2
+
+    @property
+    def common(self):
+        """None."""
+        return None
 
 
 class CommonNoise(AbstractNoise):
@@ -101,6 +111,11 @@ class CommonNoise(AbstractNoise):
     def diffusion(self):
         """None: given W there is no diffusion."""
         return None
+
+    @property
+    def common(self):
+        """sigma."""
+        return self.sigma
 
 
 class NoiseSum(AbstractNoise):
@@ -135,6 +150,13 @@ class NoiseSum(AbstractNoise):
     def diffusion(self):
         """Variances add."""
         return _sum_or_none([term.diffusion for term in self.terms])
+
+    @property
+    def common(self):
+        """Variances add."""
+        sigmas = [term.common for term in self.terms]
+        total = _sum_or_none([None if s is None else s**2 for s in sigmas])
+        return None if total is None else jnp.sqrt(total)
 
 
 def _sum_or_none(parts: list) -> Array | None:

@@ -20,7 +20,7 @@ def lean(basis, tilt=1.0):
 @pytest.fixture(scope="module")
 def plain_run():
     return pf.flow(
-        pf.Attention(2.0), lean(pf.Fourier(48)), 1.0, save=5, observe={"E": E}
+        pf.Attention(2.0), lean(pf.Fourier(24)), 1.0, save=5, observe={"E": E}
     )
 
 
@@ -102,10 +102,13 @@ def test_fisher_rao_reweights_a_density_as_it_does_particles():
     rho = lean(pf.Fourier(16))
     field = pf.GradientFlow(-E, pf.FisherRao())
     run = pf.flow(field, rho, 0.5, save=2)
-    many = pf.flow(field, rho.quadrature(), 0.5, save=2)
     assert float(run.final.mass) == pytest.approx(1.0, abs=1e-12)
-    assert run.observe(E)[1] == pytest.approx(many.observe(E)[1], abs=1e-7)
-    assert run.observe(E)[1] > run.observe(E)[0]
+    # dE/dt = int |dE/dmu - mean|^2 dmu, at the start
+    variation = np.asarray(E.variation(rho.points, rho.quadrature()))
+    w = np.asarray(rho.quadrature().weights)
+    rate = w @ (variation - w @ variation) ** 2
+    short = pf.flow(field, rho, 1e-3, save=2).observe(E)
+    assert (short[1] - short[0]) / 1e-3 == pytest.approx(rate, rel=2e-3)
 
 
 def test_switched_fields_switch_on_time():
@@ -135,10 +138,10 @@ def test_diffusion_alone_is_exact_for_any_step():
 
 
 def test_a_density_is_the_law_of_many_particles_with_the_same_noise():
-    """The same Brownian(sigma): six standard errors of 4,000 particles."""
-    rho, noise = lean(pf.Fourier(32)), pf.Brownian(0.7)
+    """The same Brownian(sigma): five standard errors of 1,000 particles."""
+    rho, noise = lean(pf.Fourier(24)), pf.Brownian(1.2)
     law = pf.flow(pf.Attention(2.0), rho, 1.0, save=2, noise=noise)
-    mu = rho.sample(jax.random.key(0), 4000)
+    mu = rho.sample(jax.random.key(0), 1000)
     run = pf.flow(
         pf.Attention(2.0),
         mu,
@@ -151,14 +154,14 @@ def test_a_density_is_the_law_of_many_particles_with_the_same_noise():
     modes = [pf.observables.Mode(k) for k in (1, 2)]
     for mode in modes:
         gap = abs(complex(mode(run.final)) - complex(mode(law.final)))
-        assert gap < 6 / np.sqrt(4000)
+        assert gap < 5 / np.sqrt(1000)
     # without the noise the gap would be visible
     free = pf.flow(pf.Attention(2.0), rho, 1.0, save=2)
-    assert abs(complex(free.final.mode(1)) - complex(law.final.mode(1))) > 0.2
+    assert abs(complex(free.final.mode(1)) - complex(law.final.mode(1))) > 0.25
 
 
 def test_orders_of_the_steps():
-    rho, noise = lean(pf.Fourier(16)), pf.Brownian(0.5)
+    rho, noise = lean(pf.Fourier(24)), pf.Brownian(0.5)
     field = pf.Attention(1.0)
     exact = pf.flow(field, rho, 1.0, save=2, noise=noise, solver=pf.Adaptive(1e-12, 1e-13))
     errors = []

@@ -31,7 +31,7 @@ def linearized(model, basis):
     @jax.jit
     def at(beta, direction):
         rule = on_density(model(beta), basis)
-        slope = lambda c: change(rho.moved(c), rule(0.0, rho.moved(c)), 1.0, None)  # noqa: E731
+        slope = lambda c: change(rho.moved(c), rule(0.0, rho.moved(c)), None)  # noqa: E731
         return jax.jvp(slope, (rho.coefficients,), (direction,))
 
     return at
