@@ -25,7 +25,7 @@ def order_parameter(kappa: float, d: int) -> float:
     It leaves zero at kappa = d, like sqrt((d + 2) (kappa - d)) / d close above it.
 
     >>> round(order_parameter(3.0, 2), 6)
-    0.754391
+    0.724159
     """
     kappa, d = scalar("kappa", positive_numbers("kappa", kappa)), whole("d", d, 2)
 
@@ -50,7 +50,7 @@ def stationary_modes(beta: float, kappa: float, k_max: int) -> np.ndarray:
     threshold.
 
     >>> round(float(stationary_modes(0.0, 3.0, 1)[1]), 6)
-    0.754391
+    0.724159
     """
     beta, kappa = scalar("beta", beta), scalar("kappa", kappa)
     k_max = whole("k_max", k_max, 1)

@@ -38,8 +38,7 @@ def growth_in_dimension_eight(p: Parameters):
         "theorem",
         _runs.grown(16.0, pf.Zonal(8, 24), 3),
         predicted,
-        1e-4,
-        "quadratic terms of the perturbation leave 1e-6 to 1e-5",
+        1e-6,
     )
 
 
