@@ -90,9 +90,7 @@ def _(field: UnnormalizedAttention, basis):
         return on_density.dispatch(AbstractMeanField)(field, basis)
     _, slope = kernel_modes(field.beta, basis)
     scale = jnp.exp(field.log_scale + jnp.abs(field.beta))
-    return lambda t, rho: Motion(
-        basis.gradient(scale * slope * rho.coefficients), None
-    )
+    return lambda t, rho: Motion(basis.gradient(scale * slope * rho.coefficients), None)
 
 
 @on_density.register

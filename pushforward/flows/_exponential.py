@@ -77,7 +77,9 @@ class IntegratingFactor(AbstractSolver):
 
         def piece(i, state):
             mu, motion = state
-            return self._step(ORDER_4, field, t + i * short, short, mu, motion, dW / h)[:2]
+            return self._step(ORDER_4, field, t + i * short, short, mu, motion, dW / h)[
+                :2
+            ]
 
         end, last = jax.lax.fori_loop(0, self.pieces, piece, (mu, motion))
         return Attempt(end, last, jnp.zeros(()))
@@ -152,7 +154,9 @@ def stages_of(solver: AbstractSolver) -> Stages:
         tableau = solver.scheme.tableau
         assert isinstance(tableau, diffrax.ButcherTableau)
         c = (0.0, *map(float, tableau.c))
-        rows = tuple(tuple(np.pad(row, (0, len(c) - len(row)))) for row in tableau.a_lower)
+        rows = tuple(
+            tuple(np.pad(row, (0, len(c) - len(row)))) for row in tableau.a_lower
+        )
         b, off = (tuple(map(float, x)) for x in (tableau.b_sol, tableau.b_error))
         return Stages(c, rows, b, off, bool(tableau.fsal))
     raise InputError(

@@ -12,10 +12,10 @@ import pushforward
 from pushforward.fields import held_until
 from pushforward.flows._advance import UNTIL, Carry, Segment, advance, with_switches
 from pushforward.flows._fixed import Layers
+from pushforward.flows._kinds import Measure
 from pushforward.flows._outcome import Outcome, explain
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows._watch import Watch
-from pushforward.flows._kinds import Measure
 from pushforward.measures import Particles, stack
 
 _advance = eqx.filter_jit(advance)

@@ -17,7 +17,9 @@ from pushforward.spaces import Sphere
 
 ACCURACY = 1e-12  # of the transforms at scattered points
 ROOT = np.sqrt(2.0)
-UNIT = np.sqrt(4 * np.pi)  # from orthonormal for dOmega to orthonormal for a probability
+UNIT = np.sqrt(
+    4 * np.pi
+)  # from orthonormal for dOmega to orthonormal for a probability
 
 
 class Harmonics(AbstractBasis):
@@ -220,6 +222,4 @@ def _scattered_values(L: int, c, x) -> np.ndarray:
 def _scattered_moments(L: int, x, w) -> np.ndarray:
     options: dict[str, Any] = {"loc": _angles(x), "lmax": L, "epsilon": ACCURACY}
     w = np.ascontiguousarray(np.asarray(w)[None, :])
-    return _coefficients(
-        L, _ducc().adjoint_synthesis_general(map=w, spin=0, **options)
-    )
+    return _coefficients(L, _ducc().adjoint_synthesis_general(map=w, spin=0, **options))

@@ -88,9 +88,7 @@ def test_zonal_and_full_densities_agree(d):
 
 def test_matrices_and_perceptrons_go_through_the_grid():
     W, A, b = np.array([[0.3, 0.1], [0.0, 0.5]]), np.eye(2), np.zeros(2)
-    field = pf.Attention(1.0, V=np.diag([1.0, -0.5])) + pf.Perceptron(
-        W, A, b, jnp.tanh
-    )
+    field = pf.Attention(1.0, V=np.diag([1.0, -0.5])) + pf.Perceptron(W, A, b, jnp.tanh)
     basis = pf.Fourier(24)
     v, _ = on_density(field, basis)(0.0, lean(basis))
     expected = field(0.0, lean(basis).quadrature()).v
@@ -163,7 +161,9 @@ def test_a_density_is_the_law_of_many_particles_with_the_same_noise():
 def test_orders_of_the_steps():
     rho, noise = lean(pf.Fourier(24)), pf.Brownian(0.5)
     field = pf.Attention(1.0)
-    exact = pf.flow(field, rho, 1.0, save=2, noise=noise, solver=pf.Adaptive(1e-12, 1e-13))
+    exact = pf.flow(
+        field, rho, 1.0, save=2, noise=noise, solver=pf.Adaptive(1e-12, 1e-13)
+    )
     errors = []
     for h in (0.1, 0.05, 0.025):
         run = pf.flow(field, rho, 1.0, save=2, noise=noise, solver=pf.Heun(h))
@@ -206,7 +206,10 @@ def test_until_stops_at_the_time_it_becomes_true():
         ),
         ({"field": pf.CausalAttention(1.0)}, "has a value at its tokens only"),
         ({"field": pf.Attention(1e6)}, "Use Particles"),
-        ({"mu": pf.Density(pf.Fourier(2), [1.0, 1.2, 0, 0, 0])}, "must not be negative"),
+        (
+            {"mu": pf.Density(pf.Fourier(2), [1.0, 1.2, 0, 0, 0])},
+            "must not be negative",
+        ),
         (
             {"mu": pf.Density(pf.Zonal(4, 8)), "field": pf.Attention(1.0, V=np.eye(4))},
             "keep a zonal density zonal",

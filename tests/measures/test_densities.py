@@ -48,9 +48,7 @@ def test_quadratic_terms_are_not_aliased(basis):
     else:  # another layout: compare at points instead
         x = jnp.asarray(fine.points[::7])
         cut = fine.project(values**2) * (fine.degrees <= basis.resolution)
-        np.testing.assert_allclose(
-            basis.at(product, x), fine.at(cut, x), atol=1e-10
-        )
+        np.testing.assert_allclose(basis.at(product, x), fine.at(cut, x), atol=1e-10)
 
 
 @WITH_IDS

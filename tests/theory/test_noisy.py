@@ -8,7 +8,9 @@ from pushforward.errors import NumericalError
 from pushforward.theory import noisy, stability
 
 
-@pytest.mark.parametrize(("kappa", "d"), [(2.5, 2), (3.0, 2), (40.0, 2), (4.0, 3), (12.0, 8)])
+@pytest.mark.parametrize(
+    ("kappa", "d"), [(2.5, 2), (3.0, 2), (40.0, 2), (4.0, 3), (12.0, 8)]
+)
 def test_order_parameter_solves_its_equation(kappa, d):
     r = noisy.order_parameter(kappa, d)
     assert 0 < r < 1

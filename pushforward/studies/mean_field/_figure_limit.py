@@ -64,7 +64,9 @@ def draw_clustering(data: dict[str, np.ndarray]) -> Figure:
     ax.set_yticks([0, np.pi, 2 * np.pi], ["0", "π", "2π"])
     ax.set_xlabel("time")
     ax.set_ylabel("angle")
-    ax.set_title("Self-attention on the circle, β = 9: the density and 40 of its tokens")
+    ax.set_title(
+        "Self-attention on the circle, β = 9: the density and 40 of its tokens"
+    )
     return figure
 
 

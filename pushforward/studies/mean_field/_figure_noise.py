@@ -35,9 +35,7 @@ def draw_bifurcation(data: dict[str, np.ndarray]) -> Figure:
     for i, beta in enumerate(BETAS):
         line, dots = data[f"theory {beta:g}"], data[f"flow {beta:g}"]
         ax.plot(data["fine"], line, color=PALETTE[i], label=f"β = {beta:g}")
-        ax.plot(
-            data["ratios"], dots, "o", mfc="white", mec=PALETTE[i], ms=5, zorder=3
-        )
+        ax.plot(data["ratios"], dots, "o", mfc="white", mec=PALETTE[i], ms=5, zorder=3)
     ax.plot([], [], "o", mfc="white", mec=INK, ms=5, label="density at rest")
     ax.axvline(1, color=SOFT, lw=0.6, ls=(0, (2, 2)))
     ax.set_xlim(*RATIOS)

@@ -14,7 +14,6 @@ TIGHT = pf.Adaptive(rtol=1e-11, atol=1e-13)
 BETA, R_0, END = 2.0, 0.3, 1.0
 MODES = (1, 2, 3, 4)
 STEP = 0.05
-SLOTS = 10_000  # clouds up to this size share one compiled program
 
 
 def poisson(resolution: int, r: float = R_0) -> pf.Density:
@@ -65,20 +64,12 @@ def sampling_errors(sizes: tuple, replicas: tuple, seed: int) -> np.ndarray:
         squares = []
         for i in range(count):
             own = jax.random.fold_in(jax.random.fold_in(key, n), i)
-            run = pf.flow(field, _cloud(rho, own, n), END, save=2, solver=pf.Heun(STEP))
-            z = np.asarray(run.final.points)[:n] @ np.array([1.0, -1.0j])
+            run = pf.flow(field, rho.sample(own, n), END, save=2, solver=pf.Heun(STEP))
+            z = np.asarray(run.final.points) @ np.array([1.0, -1.0j])
             modes = np.array([(z**k).mean() for k in MODES])
             squares.append(np.sum(np.abs(modes - exact) ** 2))
         errors.append(np.sqrt(np.mean(squares)))
     return np.array(errors)
-
-
-def _cloud(rho: pf.Density, key, n: int) -> pf.Particles:
-    """n independent particles; others without mass fill the slots of one program."""
-    mu = rho.sample(key, max(n, SLOTS))
-    massless = np.arange(mu.n) >= n
-    log_weights = np.where(massless, -np.inf, -np.log(n))
-    return mu.moved(mu.points, jnp.asarray(log_weights))
 
 
 @functools.cache

@@ -69,9 +69,7 @@ def order_parameter_with_temperature(p: Parameters):
 def decoder_mean_field(p: Parameters):
     """M4, oracle 9: tokens of a decoder with one law see the same mean field."""
     rho = pf.Density.uniform(_runs.CIRCLE, 64).perturbed(1, 0.1)
-    run = pf.flow(
-        pf.UnnormalizedAttention(1.0), rho, 1.5, save=2, solver=_runs.TIGHT
-    )
+    run = pf.flow(pf.UnnormalizedAttention(1.0), rho, 1.5, save=2, solver=_runs.TIGHT)
     return within(
         "beta = 1, f_1(0) = 0.1: f_1(1.5) of the mean field of decoder tokens",
         "Kinetic theory for Transformers, 2605.09213",
@@ -166,9 +164,7 @@ def law_given_the_noise(p: Parameters):
 
 def unresolved_is_said(p: Parameters):
     """A density that narrows without end stops with an outcome."""
-    run = pf.flow(
-        pf.UnnormalizedAttention(4.0), _runs.poisson(256), 0.4, save=2
-    )
+    run = pf.flow(pf.UnnormalizedAttention(4.0), _runs.poisson(256), 0.4, save=2)
     told = float(run.outcome is not None and run.outcome.kind == "unresolved")
     return within(
         "USA, beta = 4, 256 modes: the run says that it is no longer resolved",

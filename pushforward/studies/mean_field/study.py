@@ -23,7 +23,7 @@ class Parameters:
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim on two cores."""
-        return cls(0, (100, 1_000, 10_000), (16, 16, 8), 6)
+        return cls(0, (100, 1_000, 10_000), (12, 8, 4), 4)
 
     @classmethod
     def full(cls) -> "Parameters":
