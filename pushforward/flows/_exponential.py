@@ -49,7 +49,10 @@ class IntegratingFactor(AbstractSolver):
 
     inner: AbstractSolver
     diffusion: Float[Array, ""] | None
-    pieces: int = eqx.field(static=True, default=1)
+    pieces: int = eqx.field(static=True)
+
+    def __init__(self, inner: AbstractSolver, diffusion: Array | None, pieces: int = 1):
+        self.inner, self.diffusion, self.pieces = inner, diffusion, pieces
 
     @property
     def order(self) -> int:  # type: ignore[override]

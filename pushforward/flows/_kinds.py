@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -12,7 +13,8 @@ from pushforward.measures import Density, Particles
 
 RESOLVED = 1e-4  # the largest share of a density that its last modes may hold
 
-Measure = Particles | Density
+# Particles or Density: which one, is known where the flow is called.
+Measure: TypeAlias = Any
 
 
 @functools.singledispatch

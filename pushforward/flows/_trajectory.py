@@ -116,7 +116,7 @@ class Trajectory(eqx.Module):
                 "on disk yet: keep `measures.coefficients`, or draw particles with "
                 "trajectory[k].sample(key, n)."
             )
-        return self._frames()  # type: ignore[return-value]
+        return self._frames()
 
     def _frames(self) -> Measure:
         if self.measures is None:

@@ -12,8 +12,8 @@ from scipy.special import ive
 
 from pushforward.errors import NumericalError
 from pushforward.theory._bessel import log_ratios
-from pushforward.theory._checks import Real, real, scalar, whole
 from pushforward.theory._checks import positive as positive_numbers
+from pushforward.theory._checks import real, scalar, whole
 
 GRID = 1024  # angles; beta and kappa of order hundreds are resolved
 MOST = 20_000  # iterations: the rate is 1 - O(kappa / threshold - 1)
@@ -114,7 +114,7 @@ def _pull(z: complex, w: complex, h: float) -> complex:
     return (push - np.conj(push) * z**2) / 2
 
 
-def bifurcation(kappas: np.ndarray, beta: float) -> Real:
+def bifurcation(kappas: np.ndarray, beta: float) -> np.ndarray:
     """The order parameter of the stable state on the circle, for every kappa."""
     values = np.atleast_1d(real("kappas", kappas))
     return np.array([stationary_modes(beta, float(k), 1)[1] for k in values])

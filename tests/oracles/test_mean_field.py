@@ -123,13 +123,21 @@ def test_p1_o24_kuramoto_on_a_density():
 @pytest.mark.parametrize(
     ("field", "times", "oracle"),
     [
-        (pf.Attention(2.0), [1.0, 2.0, 4.0], [0.412005894274, 0.546998800274, 0.793348910331]),
+        (
+            pf.Attention(2.0),
+            [1.0, 2.0, 4.0],
+            [0.412005894274, 0.546998800274, 0.793348910331],
+        ),
         (pf.Attention(4.0), [1.0, 2.0], [0.368231314957, 0.447193323255]),
-        (pf.UnnormalizedAttention(2.0), [0.1, 0.2, 0.4], [0.324325040173, 0.350348789814, 0.407149965659]),
+        (
+            pf.UnnormalizedAttention(2.0),
+            [0.1, 0.2, 0.4],
+            [0.324325040173, 0.350348789814, 0.407149965659],
+        ),
         (pf.UnnormalizedAttention(4.0), [0.1, 0.2], [0.385655486870, 0.474190480399]),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_p1_o25_order_parameter_with_temperature(field, times, oracle):
     run = pf.flow(field, poisson(256), times[-1], save=times, solver=TIGHT)
     r = run.observe(order)[1:]

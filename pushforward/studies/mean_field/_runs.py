@@ -76,11 +76,12 @@ def sampling_errors(sizes: tuple, replicas: tuple, seed: int) -> np.ndarray:
 def stationary_order(beta: float, kappa: float) -> float:
     """The order parameter of a density at rest under noise sqrt(2/kappa)."""
     start = poisson(64, 0.5)
-    options = {"noise": pf.Brownian(np.sqrt(2 / kappa)), "solver": pf.Adaptive(1e-7)}
+    noise, solver = pf.Brownian(np.sqrt(2 / kappa)), pf.Adaptive(1e-7)
     # Close to the threshold the approach is slow: at the rate of the uniform state.
     ratio = kappa / theory.stability.noise_threshold(beta, 2)
     t1 = kappa * min(400.0, 16.0 / abs(1 - 1 / ratio))
-    run = pf.flow(pf.UnnormalizedAttention(beta), start, t1, save=2, **options)
+    field = pf.UnnormalizedAttention(beta)
+    run = pf.flow(field, start, t1, save=2, noise=noise, solver=solver)
     return float(pf.observables.order_parameter(run.final))
 
 

@@ -49,7 +49,7 @@ def kuramoto_order_parameter(p: Parameters):
         f"{PERSPECTIVE}, Kuramoto",
         "theorem",
         _runs.order_parameters()[0][1],
-        theory.kuramoto.order_parameter(2.0, 0.3),
+        float(theory.kuramoto.order_parameter(2.0, 0.3)),
         1e-10,
     )
 
@@ -57,7 +57,7 @@ def kuramoto_order_parameter(p: Parameters):
 def order_parameter_with_temperature(p: Parameters):
     """P1-O25: the density against 400 quantile points, at t = 4."""
     return within(
-        "SA, beta = 2, same start: order parameter at t = 4, against 400 quantile tokens",
+        "SA, beta = 2, same start: r at t = 4, against 400 quantile tokens",
         f"{PERSPECTIVE}, mean-field limit",
         "identity",
         _runs.order_parameters()[1][2],
@@ -87,7 +87,7 @@ def noise_threshold(p: Parameters):
     slope = (rates[1] - rates[0]) / (diffusion[1] - diffusion[0])
     zero = diffusion[0] - rates[0] / slope
     return within(
-        "noisy USA, circle, beta = 1: kappa at which the uniform density turns unstable",
+        "noisy USA, circle, beta = 1: kappa at which uniform turns unstable",
         paper("noise"),
         "theorem",
         1 / zero,
