@@ -39,8 +39,8 @@ ORDER_4 = Stages(
 class IntegratingFactor(AbstractSolver):
     """An explicit method in the variable e^{-t L} c, L = diffusion times Laplacian.
 
-    dc/dt = N(t, c) + L c. Stage i is e^{c_i h L} c + h sum_j a_ij e^{(c_i-c_j) h L} N_j:
-    diffusion alone is exact for every step and never limits it.
+    dc/dt = N(t, c) + L c. Stage i is
+    e^{c_i h L} c + h sum_j a_ij e^{(c_i - c_j) h L} N_j: diffusion alone is exact for every step and never limits it.
 
     Common noise is followed along straight pieces of its path (Wong and Zakai): a step
     is cut into `pieces` of order 4, since the kick of a step moves the last modes by
@@ -50,19 +50,12 @@ class IntegratingFactor(AbstractSolver):
     inner: AbstractSolver
     diffusion: Float[Array, ""] | None
     pieces: int = eqx.field(static=True)
+    order: int = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
 
     def __init__(self, inner: AbstractSolver, diffusion: Array | None, pieces: int = 1):
         self.inner, self.diffusion, self.pieces = inner, diffusion, pieces
-
-    @property
-    def order(self) -> int:  # type: ignore[override]
-        """That of the method inside."""
-        return self.inner.order
-
-    @property
-    def max_steps(self) -> int:  # type: ignore[override]
-        """That of the method inside."""
-        return self.inner.max_steps
+        self.order, self.max_steps = inner.order, inner.max_steps
 
     def first_step(self, motion, span):
         """That of the method inside: by the largest speed."""

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from pushforward.fields import AbstractField, on_density
 from pushforward.flows._noise import AbstractNoise
-from pushforward.measures import Density, Particles
+from pushforward.measures import Density
 
 RESOLVED = 1e-4  # the largest share of a density that its last modes may hold
 
@@ -18,7 +18,7 @@ Measure: TypeAlias = Any
 
 
 @functools.singledispatch
-def prepared(mu: Particles, field: AbstractField) -> Callable:
+def prepared(mu: Measure, field: AbstractField) -> Callable:
     """The field as a rule (t, mu) -> Motion for measures of this kind."""
     return field
 
@@ -30,7 +30,7 @@ def _(mu: Density, field):
 
 @functools.singledispatch
 def kick(
-    mu: Particles, noise: AbstractNoise, key: PRNGKeyArray, h
+    mu: Measure, noise: AbstractNoise, key: PRNGKeyArray, h
 ) -> Float[Array, "n d"] | Float[Array, "d"] | None:
     """What the noise does to a measure of this kind in a step h."""
     return noise.increment(key, h, mu)
@@ -43,7 +43,7 @@ def _(mu: Density, noise, key, h):
 
 
 @functools.singledispatch
-def is_finite(mu: Particles) -> Bool[Array, ""]:
+def is_finite(mu: Measure) -> Bool[Array, ""]:
     """Whether the state is a state."""
     return jnp.all(jnp.isfinite(mu.points))
 
@@ -54,7 +54,7 @@ def _(mu: Density):
 
 
 @functools.singledispatch
-def is_resolved(mu: Particles) -> Bool[Array, ""]:
+def is_resolved(mu: Measure) -> Bool[Array, ""]:
     """Whether the state can still be trusted: particles always can."""
     return jnp.array(True)
 
@@ -65,7 +65,7 @@ def _(mu: Density):
 
 
 @functools.singledispatch
-def blended(before: Particles, after: Particles, s: float) -> Measure:
+def blended(before: Measure, after: Measure, s: float) -> Measure:
     """The measure a share s of the way between two frames."""
     mix = lambda a, b: (1 - s) * a + s * b  # noqa: E731
     points = before.space.project(mix(before.points, after.points))

@@ -17,6 +17,7 @@ from pushforward.flows._advance import (
     UNTIL,
     Carry,
 )
+from pushforward.flows._kinds import Measure
 from pushforward.flows._solver import AbstractSolver
 from pushforward.measures import Particles
 
@@ -80,7 +81,7 @@ def explain(
 
 @functools.singledispatch
 def at_rest(
-    mu: Particles, carry: Carry, field: AbstractField, solver: AbstractSolver
+    mu: Measure, carry: Carry, field: AbstractField, solver: AbstractSolver
 ) -> Outcome:
     """Tell apart: one cluster, forces in balance, forces too small, still moving."""
     t, steps = float(carry.t), int(carry.accepted)

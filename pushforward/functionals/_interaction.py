@@ -33,7 +33,7 @@ class InteractionEnergy(AbstractFunctional):
         self.sums = sums
 
     def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
-        """mean_ij e^{beta <x_i, x_j> - |beta|}, with weights; on a density, by modes."""
+        """mean_ij e^{beta <x_i, x_j> - |beta|}, weighted; by modes on a density."""
         if isinstance(mu, Density):
             return kernel_modes(self.beta, mu.basis)[0] @ mu.coefficients**2
         log_z = self.sums(self._kernel_of_itself(mu)).log_total

@@ -119,10 +119,10 @@ class Density(eqx.Module):
 
     def mean(self) -> Float[Array, "d"]:
         """int x dmu, in the ambient space."""
-        mean = (self.basis.weights * self.values) @ jnp.asarray(self.basis.points)
+        mean = (self.basis.weights * self.values) @ self.points
         if isinstance(self.basis, Zonal):  # the grid is one meridian
-            return mean.at[0].set(0.0) if self.d > 1 else mean
-        return mean
+            return jnp.asarray(mean).at[0].set(0.0)
+        return jnp.asarray(mean)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Particles:
         """n independent particles of this law, negative ripples counted as zero."""

@@ -1,6 +1,7 @@
 """Cosines between tokens: how far the cloud has collapsed."""
 
 import functools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -34,7 +35,7 @@ def pair_cosines(mu: Particles) -> Float[Array, "p"]:
 
 
 @functools.singledispatch
-def mean_cosine(mu: Particles | Density) -> Float[Array, ""]:
+def mean_cosine(mu: Any) -> Float[Array, ""]:
     """The mean of <x_i, x_j> over i != j, with weights: one after collapse.
 
     (|sum_i w_i x_i|^2 - sum_i w_i^2) / (1 - sum_i w_i^2), in linear time; for a density

@@ -9,17 +9,17 @@ from pushforward.plot._style import DEPTHS, INK, PALETTE, SOFT, new_figure, styl
 from pushforward.studies.mean_field import _runs
 from pushforward.studies.mean_field.study import Parameters
 
-CLUSTERING_BETA, CLUSTERING_END = 9.0, 9.0
+CLUSTERING_BETA, CLUSTERING_END = 9.0, 6.0
 RATES = ((2, pf.Fourier(48)), (3, pf.Zonal(3, 32)), (8, pf.Zonal(8, 32)))
 
 
 def compute_clustering(p: Parameters) -> dict[str, np.ndarray]:
     """A rough start at beta = 9 as a density, and tokens drawn from it."""
-    rho = pf.Density.uniform(_runs.CIRCLE, 256)
-    for k, size in ((1, 0.03), (2, 0.05), (3, 0.04), (4, 0.06), (5, 0.03)):
+    rho = pf.Density.uniform(_runs.CIRCLE, 384)
+    for k, size in ((1, 0.08), (2, 0.06), (3, 0.1), (4, 0.14), (5, 0.05)):
         rho = rho.perturbed(k, size)
     run = pf.flow(pf.Attention(CLUSTERING_BETA), rho, CLUSTERING_END, save=181)
-    mu = rho.sample(pf.key_for(p.seed, "tokens"), 400)
+    mu = rho.sample(pf.key_for(p.seed, "tokens"), 1000)
     tokens = pf.flow(pf.Attention(CLUSTERING_BETA), mu, CLUSTERING_END, save=181)
     x = np.asarray(tokens.points)
     return {
@@ -46,7 +46,7 @@ def draw_clustering(data: dict[str, np.ndarray]) -> Figure:
     bar.ax.set_yticklabels(["0.1", "1", "10"])
     bar.set_label("density (uniform = 1)")
     t, angles = data["token times"], data["angles"]
-    for i in range(0, angles.shape[1], 10):
+    for i in range(0, angles.shape[1], 25):
         jumps = np.abs(np.diff(angles[:, i])) > np.pi
         line = np.where(np.append(jumps, False), np.nan, angles[:, i])
         ax.plot(t, line, color=PALETTE[1], lw=0.5, alpha=0.9)

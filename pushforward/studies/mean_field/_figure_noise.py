@@ -14,7 +14,7 @@ SIGMA, STEP, END = 0.5, 0.01, 4.0
 
 
 def compute_bifurcation(p: Parameters) -> dict[str, np.ndarray]:
-    """Order parameters at rest against kappa / threshold, by flow and by fixed point."""
+    """Order parameters at rest against kappa, by flow and by fixed point."""
     low, high = RATIOS
     ratios = np.concatenate([[0.9], 1 + np.geomspace(0.04, high - 1, p.kappas)])
     fine = np.concatenate([[low, 1.0], 1 + np.geomspace(2e-3, high - 1, 40)])
