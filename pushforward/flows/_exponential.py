@@ -40,7 +40,8 @@ class IntegratingFactor(AbstractSolver):
     """An explicit method in the variable e^{-t L} c, L = diffusion times Laplacian.
 
     dc/dt = N(t, c) + L c. Stage i is
-    e^{c_i h L} c + h sum_j a_ij e^{(c_i - c_j) h L} N_j: diffusion alone is exact for every step and never limits it.
+    e^{c_i h L} c + h sum_j a_ij e^{(c_i - c_j) h L} N_j: diffusion alone is exact for
+    every step and never limits it.
 
     Common noise is followed along straight pieces of its path (Wong and Zakai): a step
     is cut into `pieces` of order 4, since the kick of a step moves the last modes by

@@ -61,13 +61,16 @@ def flow_hosted(
         interrupted = True
     if frames[-1][0] < float(carry.t):
         look(carry)
-    field = held_until(segment.field, carry.t)
-    outcome = explain(carry, field, times[-1], segment.solver)
+    outcome = _outcome(segment, carry, times[-1])
     if interrupted:
         outcome = Outcome("interrupted", f"stopped by hand at t = {frames[-1][0]:g}.")
     elif store is not None:
         store.finish(outcome, np.array([t for t, *_ in frames]), carry)
     return _gathered(segment, carry, frames, frame(carry.mu), outcome)
+
+
+def _outcome(segment: Segment, carry: Carry, t1: float) -> Outcome:
+    return explain(carry, held_until(segment.field, carry.t), t1, segment.solver)
 
 
 def _reread(arrays: dict, mu: Particles, t: float, watch: Watch):
