@@ -39,7 +39,7 @@ def test_variances_and_keys_of_a_sum():
     assert pf.Brownian(0.3).shared(KEY, 1.0, 3) is None
 
 
-@pytest.mark.parametrize("d", [2, 4])
+@pytest.mark.parametrize("d", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_common_noise_alone_brings_tokens_together(d):
     """log distance falls at (d - 1) sigma^2 / 2: every exponent of the gradient flow.
 

@@ -96,6 +96,7 @@ def test_matrices_and_perceptrons_go_through_the_grid():
     np.testing.assert_allclose(ambient, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_fisher_rao_reweights_a_density_as_it_does_particles():
     rho = lean(pf.Fourier(16))
     field = pf.GradientFlow(-E, pf.FisherRao())
@@ -109,6 +110,7 @@ def test_fisher_rao_reweights_a_density_as_it_does_particles():
     assert (short[1] - short[0]) / 1e-3 == pytest.approx(rate, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_switched_fields_switch_on_time():
     rho = lean(pf.Fourier(24))
     parts = [pf.Attention(1.0), -1.0 * pf.Attention(1.0)]
@@ -135,6 +137,7 @@ def test_diffusion_alone_is_exact_for_any_step():
     )
 
 
+@pytest.mark.slow
 def test_a_density_is_the_law_of_many_particles_with_the_same_noise():
     """The same Brownian(sigma): five standard errors of 1,000 particles."""
     rho, noise = lean(pf.Fourier(24)), pf.Brownian(1.2)
@@ -158,6 +161,7 @@ def test_a_density_is_the_law_of_many_particles_with_the_same_noise():
     assert abs(complex(free.final.mode(1)) - complex(law.final.mode(1))) > 0.25
 
 
+@pytest.mark.slow
 def test_orders_of_the_steps():
     rho, noise = lean(pf.Fourier(24)), pf.Brownian(0.5)
     field = pf.Attention(1.0)

@@ -16,7 +16,7 @@ SIGMA, STEP, END = 0.5, 0.01, 4.0
 def compute_bifurcation(p: Parameters) -> dict[str, np.ndarray]:
     """Order parameters at rest against kappa, by flow and by fixed point."""
     low, high = RATIOS
-    ratios = np.concatenate([[0.9], 1 + np.geomspace(0.04, high - 1, p.kappas)])
+    ratios = np.concatenate([[0.9], 1 + np.geomspace(0.1, high - 1, p.kappas)])
     fine = np.concatenate([[low, 1.0], 1 + np.geomspace(2e-3, high - 1, 40)])
     data = {"ratios": ratios, "fine": fine}
     for beta in BETAS:
@@ -78,7 +78,8 @@ def draw_common(data: dict[str, np.ndarray]) -> Figure:
     top.plot(times, line, color=PALETTE[1], lw=1.0, label="mean direction, exact")
     top.set_yticks([0, np.pi, 2 * np.pi], ["0", "π", "2π"])
     top.set_ylabel("angle")
-    top.legend(loc="upper left", labelcolor=INK)
+    frame = {"frameon": True, "facecolor": "white", "edgecolor": "none"}
+    top.legend(loc="center right", labelcolor=INK, framealpha=0.9, **frame)
     top.set_title("One path of common noise: the law of a token given the noise")
     low.plot(times, np.abs(data["mode"]), color=PALETTE[0], label="density")
     exact = np.abs(data["exact"])
