@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from pushforward.flows import Adaptive as Adaptive
     from pushforward.flows import ArcLength as ArcLength
     from pushforward.flows import Brownian as Brownian
+    from pushforward.flows import CommonNoise as CommonNoise
     from pushforward.flows import Heun as Heun
     from pushforward.flows import Layers as Layers
     from pushforward.flows import LieTrotter as LieTrotter
     from pushforward.flows import LogTimes as LogTimes
     from pushforward.flows import Merge as Merge
+    from pushforward.flows import NoiseSum as NoiseSum
     from pushforward.flows import OnlyObservables as OnlyObservables
     from pushforward.flows import Outcome as Outcome
     from pushforward.flows import Trajectory as Trajectory
@@ -62,7 +64,11 @@ if TYPE_CHECKING:
     from pushforward.functionals import Wasserstein as Wasserstein
     from pushforward.functionals import WassersteinFisherRao as WassersteinFisherRao
     from pushforward.io import load as load
+    from pushforward.measures import Density as Density
+    from pushforward.measures import Fourier as Fourier
+    from pushforward.measures import Harmonics as Harmonics
     from pushforward.measures import Particles as Particles
+    from pushforward.measures import Zonal as Zonal
     from pushforward.spaces import Circle as Circle
     from pushforward.spaces import Euclidean as Euclidean
     from pushforward.spaces import Product as Product
@@ -88,7 +94,11 @@ _HOMES = {
         Sphere
     """,
     "measures": """
+        Density
+        Fourier
+        Harmonics
         Particles
+        Zonal
     """,
     "sums": """
         Auto
@@ -131,11 +141,13 @@ _HOMES = {
         Adaptive
         ArcLength
         Brownian
+        CommonNoise
         Heun
         Layers
         LieTrotter
         LogTimes
         Merge
+        NoiseSum
         OnlyObservables
         Outcome
         Trajectory

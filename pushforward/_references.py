@@ -41,6 +41,14 @@ PAPERS = {
         2024,
         "2410.06833",
     ),
+    "koubbi2026homogenized": (
+        "article",
+        "Koubbi, Hugo and Geshkovski, Borjan and Rigollet, Philippe",
+        "Homogenized Transformers",
+        "arXiv",
+        2026,
+        "2604.01978",
+    ),
     "rigollet2025meanfield": (
         "misc",
         "Rigollet, Philippe",

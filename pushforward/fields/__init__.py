@@ -19,6 +19,7 @@ from pushforward.fields._normalization import MixNorm as MixNorm
 from pushforward.fields._normalization import PeriNorm as PeriNorm
 from pushforward.fields._normalization import PreNorm as PreNorm
 from pushforward.fields._normalization import UnitNorm as UnitNorm
+from pushforward.fields._on_density import on_density as on_density
 from pushforward.fields._perceptron import Perceptron as Perceptron
 from pushforward.fields._position import AbstractBias as AbstractBias
 from pushforward.fields._position import Alibi as Alibi

@@ -11,26 +11,26 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from pushforward._checks import is_traced
 from pushforward.fields import AbstractField, Motion, held_until, switch_times
+from pushforward.flows._kinds import Measure, is_finite, is_resolved, kick, prepared
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._solver import AbstractSolver
-from pushforward.measures import Particles
 
 CHECKPOINTS = 90  # states kept for the backward pass: 4,000 steps at twice the cost
-RUNNING, NOT_FINITE, OUT_OF_STEPS, STALLED, UNTIL = range(5)
+RUNNING, NOT_FINITE, OUT_OF_STEPS, STALLED, UNTIL, UNRESOLVED = range(6)
 
 
 class Carry(eqx.Module):
     """All that the next step needs; saved with a run so that it resumes bitwise."""
 
     t: Float[Array, ""]
-    mu: Particles
+    mu: Measure
     h: Float[Array, ""]
     accepted: Int[Array, ""]
     rejected: Int[Array, ""]
     status: Int[Array, ""]
 
     @classmethod
-    def start(cls, t, mu: Particles) -> "Carry":
+    def start(cls, t, mu: Measure) -> "Carry":
         """Before the first step; h = 0 asks the solver for its own first step."""
         zero = jnp.zeros((), int)
         return cls(jnp.asarray(t, float), mu, jnp.zeros(()), zero, zero, zero)
@@ -51,7 +51,7 @@ def advance(segment: Segment, carry: Carry, t_end, reverse: bool) -> Carry:
 
     With `reverse` the loop can be differentiated backward (recursive checkpoints).
     """
-    field = held_until(segment.field, t_end)
+    field = prepared(carry.mu, held_until(segment.field, t_end))
     segment = eqx.tree_at(lambda s: s.field, segment, field)
     motion = field(carry.t, carry.mu)
     span = t_end - carry.t
@@ -78,7 +78,7 @@ def advance(segment: Segment, carry: Carry, t_end, reverse: bool) -> Carry:
         checkpoints=CHECKPOINTS,
     )
     # This loop ends at its budget without a word, before t_end: say so.
-    status = jnp.where(unfinished(state), OUT_OF_STEPS, state[0].status)
+    status = jnp.where(unfinished(state), OUT_OF_STEPS, state[0].status).astype(int)
     return eqx.tree_at(lambda c: c.status, state[0], status)
 
 
@@ -91,11 +91,10 @@ def _one_step(segment: Segment, carry: Carry, motion: Motion, t_end):
     dW = None
     if segment.noise is not None and segment.key is not None:
         # The key depends on the step alone: the same seed gives the same path.
-        dW = segment.noise.increment(
-            jax.random.fold_in(segment.key, carry.accepted), h, carry.mu
-        )
+        key = jax.random.fold_in(segment.key, carry.accepted)
+        dW = kick(carry.mu, segment.noise, key, h)
     trial = solver.attempt(segment.field, carry.t, h, carry.mu, motion, dW)
-    finite = jnp.isfinite(trial.error) & jnp.all(jnp.isfinite(trial.mu.points))
+    finite = jnp.isfinite(trial.error) & is_finite(trial.mu)
     accept = finite & (trial.error <= 1.0)
     error = jnp.where(finite, trial.error, jnp.inf)
     h_next = solver.next_step(h, error)
@@ -113,6 +112,7 @@ def _one_step(segment: Segment, carry: Carry, motion: Motion, t_end):
     t = jnp.where(accept, t_next, carry.t)
     # The last step of the budget may be the one that arrives.
     status = jnp.where((status == OUT_OF_STEPS) & (t >= t_end), RUNNING, status)
+    status = status.astype(carry.status.dtype)  # strong type: one compilation
     return Carry(t, mu, h_next, accepted, rejected, status), motion
 
 
@@ -124,6 +124,7 @@ def _status(segment, carry, accept, finite, h_next, steps, mu) -> Int[Array, ""]
     status = jnp.where(stalled & finite, STALLED, status)
     fixed = segment.solver.next_step(carry.h, jnp.inf) == carry.h
     status = jnp.where(~finite & (stalled | fixed), NOT_FINITE, status)
+    status = jnp.where(accept & ~is_resolved(mu), UNRESOLVED, status)
     if segment.until is not None:
         met = accept & jnp.asarray(segment.until(mu), bool)
         status = jnp.where(met, UNTIL, status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -12,8 +13,10 @@ from pushforward.errors import InputError
 from pushforward.fields import AbstractField
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import Segment
+from pushforward.flows._density_flow import check_density, density_solver
 from pushforward.flows._fixed import Heun, Layers
 from pushforward.flows._hosted import flow_hosted, opened
+from pushforward.flows._kinds import Measure
 from pushforward.flows._long_flow import flow_merging
 from pushforward.flows._merging import Merge
 from pushforward.flows._noise import AbstractNoise
@@ -23,12 +26,12 @@ from pushforward.flows._times import OnlyObservables, save_times
 from pushforward.flows._traced import flow_traced
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows._watch import Watch
-from pushforward.measures import Particles
+from pushforward.measures import Density, Particles
 
 
 def flow(
     field: AbstractField,
-    mu: Particles,
+    mu: Measure,
     t1: float,
     *,
     t0: float = 0.0,
@@ -37,7 +40,7 @@ def flow(
     merge: Merge | None = None,
     noise: AbstractNoise | None = None,
     observe: Mapping[str, Callable] | None = None,
-    until: Callable[[Particles], object] | None = None,
+    until: Callable[[Any], object] | None = None,
     key: PRNGKeyArray | None = None,
     progress: bool | Callable | None = None,
     store=None,
@@ -62,16 +65,27 @@ def flow(
     - `progress`: True for a bar, or a function called with (t, measure, steps).
     - `store`: a path or an open store; frames are written as they come.
 
+    On a `Density` the same fields give the continuity equation of the mean-field limit,
+    pseudo-spectral, and `Brownian(sigma)` gives its diffusion (sigma^2 / 2) Laplacian,
+    exactly and without a key. Solvers are `Adaptive` and `Heun`. The flow stops as
+    "unresolved" when the last modes hold more than 1e-4 of the density.
+
     The call can be jitted, vmapped and differentiated; inside a transformation the
     host-side arguments `until`, `progress` and `store` are not available.
 
     >>> mu = Particles.uniform(Sphere(3), 64, key=jax.random.key(0))
     >>> traj = flow(Attention(9.0), mu, 20.0)
     """
-    _check(field, mu, noise, key, solver)
+    _check(field, mu, noise, solver)
     _check_functions(observe, until)
-    solver = solver or (Heun(0.01) if noise is not None else Adaptive())
     watch = Watch(observe or {}, not isinstance(save, OnlyObservables), progress)
+    if isinstance(mu, Density):
+        check_density(field, mu, noise, key, merge, store)
+        solver = density_solver(solver, noise, mu.basis)
+        segment = Segment(field, solver, noise, until, key)
+        return _run(segment, mu, save_times(save, t0, t1), lambda m: m, watch, None)
+    _check_noise(noise, key, solver)
+    solver = solver or (Heun(0.01) if noise is not None else Adaptive())
     if merge is not None:
         _check_merge(noise, store, field, mu)
         return flow_merging(field, mu, t1, t0, save, solver, merge, until, watch)
@@ -82,22 +96,27 @@ def flow(
     rule = until if until is None or basis is None else Lifted(until, mu, basis)
     segment = Segment(field, solver, noise, rule, key)
     frame = lambda m: rotate_back(m, mu, basis)  # noqa: E731
-    if is_traced(field, mu, solver, noise, key):
-        _check_traced(until, store, progress)
-        return flow_traced(segment, start, times, frame, watch)
-    if store is not None:
+    if store is not None and not is_traced(segment, mu):
         store = opened(store, segment, times, mu, sorted(watch.observe))
-    return flow_hosted(segment, start, times, frame, watch, store)
+    return _run(segment, start, times, frame, watch, store)
 
 
-def _check(field, mu, noise, key, solver) -> None:
+def _run(segment: Segment, start, times, frame, watch: Watch, store) -> Trajectory:
+    """On the host, or inside a transformation."""
+    if not is_traced(segment, start):
+        return flow_hosted(segment, start, times, frame, watch, store)
+    _check_traced(segment.until, store, watch.progress)
+    return flow_traced(segment, start, times, frame, watch)
+
+
+def _check(field, mu, noise, solver) -> None:
     if not isinstance(field, AbstractField):
         raise InputError(
             f"`field` must be a field such as Attention(9.0), got {field!r}."
         )
-    if not isinstance(mu, Particles):
+    if not isinstance(mu, Particles | Density):
         raise InputError(
-            f"`mu` must be Particles, got {type(mu).__name__}. "
+            f"`mu` must be Particles or a Density, got {type(mu).__name__}. "
             "For an array of points use Particles(Sphere(d), points)."
         )
     if solver is not None and not isinstance(solver, AbstractSolver):
@@ -108,6 +127,9 @@ def _check(field, mu, noise, key, solver) -> None:
         raise InputError(
             f"`noise` must be a noise such as Brownian(0.1), got {noise!r}."
         )
+
+
+def _check_noise(noise, key, solver) -> None:
     if noise is not None and key is None:
         raise InputError("`noise` needs a `key`, for example key=jax.random.key(0).")
     if noise is not None and isinstance(solver, Adaptive):

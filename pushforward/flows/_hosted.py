@@ -12,6 +12,7 @@ import pushforward
 from pushforward.fields import held_until
 from pushforward.flows._advance import UNTIL, Carry, Segment, advance, with_switches
 from pushforward.flows._fixed import Layers
+from pushforward.flows._kinds import Measure
 from pushforward.flows._outcome import Outcome, explain
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows._watch import Watch
@@ -25,7 +26,7 @@ def flow_hosted(
 ) -> Trajectory:
     """On the host: frame by frame, so that a run can be watched, stored and stopped."""
     carry = Carry.start(times[0], start)
-    frames: list[tuple[float, Particles | None, dict]] = []
+    frames: list[tuple[float, Measure | None, dict]] = []
     interrupted, report = False, watch.report()
     resumed = None if store is None else store.resume(start)
 
@@ -60,12 +61,16 @@ def flow_hosted(
         interrupted = True
     if frames[-1][0] < float(carry.t):
         look(carry)
-    outcome = explain(carry, held_until(segment.field, carry.t), times[-1])
+    outcome = _outcome(segment, carry, times[-1])
     if interrupted:
         outcome = Outcome("interrupted", f"stopped by hand at t = {frames[-1][0]:g}.")
     elif store is not None:
         store.finish(outcome, np.array([t for t, *_ in frames]), carry)
     return _gathered(segment, carry, frames, frame(carry.mu), outcome)
+
+
+def _outcome(segment: Segment, carry: Carry, t1: float) -> Outcome:
+    return explain(carry, held_until(segment.field, carry.t), t1, segment.solver)
 
 
 def _reread(arrays: dict, mu: Particles, t: float, watch: Watch):
@@ -108,7 +113,7 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
             high, best = middle, trial
         else:
             low, before = middle, trial
-    return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL))
+    return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL, int))
 
 
 def opened(store, segment: Segment, times, mu: Particles, observed: list[str]):

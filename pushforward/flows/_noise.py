@@ -1,5 +1,7 @@
 """Noise that drives the particles beside the field."""
 
+from __future__ import annotations
+
 import abc
 
 import equinox as eqx
@@ -9,11 +11,16 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._checks import positive
 from pushforward._printing import shown
+from pushforward.errors import InputError
 from pushforward.measures import Particles
 
 
 class AbstractNoise(eqx.Module):
-    """A Stratonovich noise: particles receive P_x (sigma dW)."""
+    """A Stratonovich noise: particles receive P_x (sigma dW).
+
+    Its independent part acts on a density as diffusion; its common part, the same for
+    all particles, stays random: a density then is the law given that part.
+    """
 
     __repr__ = shown
 
@@ -22,6 +29,25 @@ class AbstractNoise(eqx.Module):
         self, key: PRNGKeyArray, h: Float[Array, ""], mu: Particles
     ) -> Float[Array, "n d"]:
         """sigma (W(t + h) - W(t)) for every particle, before projection."""
+
+    @abc.abstractmethod
+    def shared(
+        self, key: PRNGKeyArray, h: Float[Array, ""], d: int
+    ) -> Float[Array, "d"] | None:
+        """The part of the increment that all particles have in common, if any."""
+
+    @property
+    @abc.abstractmethod
+    def diffusion(self) -> Float[Array, ""] | None:
+        """sigma^2 / 2 of the independent part: the factor of the Laplacian."""
+
+    @property
+    @abc.abstractmethod
+    def common(self) -> Float[Array, ""] | None:
+        """sigma of the common part, or None: then a density needs no key."""
+
+    def __add__(self, other: AbstractNoise) -> NoiseSum:
+        return NoiseSum([self, other])
 
 
 class Brownian(AbstractNoise):
@@ -40,3 +66,99 @@ class Brownian(AbstractNoise):
         """sigma sqrt(h) times independent normal vectors."""
         normal = jax.random.normal(key, mu.points.shape, mu.points.dtype)
         return (self.sigma * jnp.sqrt(h)).astype(normal.dtype) * normal
+
+    def shared(self, key, h, d):
+        """None: particles have nothing in common."""
+        return None
+
+    @property
+    def diffusion(self):
+        """sigma^2 / 2."""
+        return self.sigma**2 / 2
+
+    @property
+    def common(self):
+        """None."""
+        return None
+
+
+class CommonNoise(AbstractNoise):
+    """One Brownian motion of R^d for all: dX_i = v dt + sigma P_{X_i} o dW.
+
+    Alone, each particle diffuses as under `Brownian(sigma)`, but together they
+    approach each other at the rate (d - 1) sigma^2 / 2. Given W, particles of one law
+    remain independent in the limit; that conditional law is what a `Density` follows
+    under the same key and step. [koubbi2026homogenized]
+
+    >>> noise = Brownian(0.1) + CommonNoise(0.3)
+    """
+
+    sigma: Float[Array, ""]
+
+    def __init__(self, sigma):
+        self.sigma = positive("sigma", sigma, "For no noise leave `noise` out.")
+
+    def increment(self, key, h, mu):
+        """The same vector for every particle: it does not depend on their number."""
+        kick = self.shared(key, h, mu.points.shape[-1])
+        return jnp.broadcast_to(kick, mu.points.shape).astype(mu.points.dtype)
+
+    def shared(self, key, h, d):
+        """sigma sqrt(h) times one normal vector."""
+        return self.sigma * jnp.sqrt(h) * jax.random.normal(key, (d,))
+
+    @property
+    def diffusion(self):
+        """None: given W there is no diffusion."""
+        return None
+
+    @property
+    def common(self):
+        """sigma."""
+        return self.sigma
+
+
+class NoiseSum(AbstractNoise):
+    """Noises that act together, each with a key of its own; `noise + noise` makes one.
+
+    The key of a term depends on its position alone.
+    """
+
+    terms: tuple[AbstractNoise, ...]
+
+    def __init__(self, terms):
+        self.terms = tuple(terms)
+        good = all(isinstance(term, AbstractNoise) for term in self.terms)
+        if not self.terms or not good:
+            raise InputError(
+                f"`terms` must be a non-empty list of noises, got {self.terms!r}."
+            )
+
+    def increment(self, key, h, mu):
+        """The sum of the increments."""
+        keys = [jax.random.fold_in(key, i) for i in range(len(self.terms))]
+        parts = zip(self.terms, keys, strict=True)
+        return sum(term.increment(own, h, mu) for term, own in parts)
+
+    def shared(self, key, h, d):
+        """The sum of the common parts."""
+        keys = [jax.random.fold_in(key, i) for i in range(len(self.terms))]
+        parts = zip(self.terms, keys, strict=True)
+        return _sum_or_none([term.shared(own, h, d) for term, own in parts])
+
+    @property
+    def diffusion(self):
+        """Variances add."""
+        return _sum_or_none([term.diffusion for term in self.terms])
+
+    @property
+    def common(self):
+        """Variances add."""
+        sigmas = [term.common for term in self.terms]
+        total = _sum_or_none([None if s is None else s**2 for s in sigmas])
+        return None if total is None else jnp.sqrt(total)
+
+
+def _sum_or_none(parts: list) -> Array | None:
+    present = [part for part in parts if part is not None]
+    return sum(present[1:], present[0]) if present else None

@@ -1,6 +1,7 @@
 """How a flow ended, in words."""
 
 import dataclasses
+import functools
 
 import equinox as eqx
 import jax
@@ -16,6 +17,8 @@ from pushforward.flows._advance import (
     UNTIL,
     Carry,
 )
+from pushforward.flows._kinds import Measure
+from pushforward.flows._solver import AbstractSolver
 from pushforward.measures import Particles
 
 ROUNDING = 1e-14  # speeds below this are what rounding makes of zero
@@ -27,7 +30,7 @@ class Outcome:
     """A kind and a sentence: why the flow stopped and what to do next.
 
     Kinds: "reached t1", "one cluster", "stationary", "frozen", "until", "diverged",
-    "interrupted", "budget".
+    "interrupted", "budget"; of a density also "unresolved".
     """
 
     kind: str
@@ -37,7 +40,9 @@ class Outcome:
         return f"{self.kind}: {self.message}"
 
 
-def explain(carry: Carry, field: AbstractField, t1: float) -> Outcome:
+def explain(
+    carry: Carry, field: AbstractField, t1: float, solver: AbstractSolver
+) -> Outcome:
     """The outcome of a run that the loop ended with this carry."""
     t, steps = float(carry.t), int(carry.accepted)
     status = int(carry.status)
@@ -63,7 +68,7 @@ def explain(carry: Carry, field: AbstractField, t1: float) -> Outcome:
         )
     if status == UNTIL:
         return Outcome("until", f"the stopping rule was met at t = {t:.9g}.")
-    rest = at_rest(carry, field, steps)
+    rest = at_rest(carry.mu, carry, field, solver)
     limit = getattr(field, "resolved_until", float("inf"))
     if t <= limit:
         return rest
@@ -74,9 +79,12 @@ def explain(carry: Carry, field: AbstractField, t1: float) -> Outcome:
     )
 
 
-def at_rest(carry: Carry, field: AbstractField, steps: int) -> Outcome:
+@functools.singledispatch
+def at_rest(
+    mu: Measure, carry: Carry, field: AbstractField, solver: AbstractSolver
+) -> Outcome:
     """Tell apart: one cluster, forces in balance, forces too small, still moving."""
-    t, mu = float(carry.t), carry.mu
+    t, steps = float(carry.t), int(carry.accepted)
     atoms = mu if isinstance(field, CausalAttention) else mu.merge(TOGETHER)
     if mu.n > 1 and len(np.unique(mu.labels(TOGETHER))) == 1:
         return Outcome(

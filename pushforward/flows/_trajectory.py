@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,6 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
+from pushforward.flows._kinds import Measure, blended
 from pushforward.flows._outcome import Outcome
 from pushforward.measures import Particles
 
@@ -43,15 +45,16 @@ class Merges(eqx.Module):
 class Trajectory(eqx.Module):
     """A curve of measures, saved at `times`.
 
-    `measures` is one `Particles` object with a leading time axis; `traj[k]` is frame k.
+    `measures` is one object, `Particles` or a `Density`, with a leading time axis;
+    `traj[k]` is frame k.
     When only observables were kept, `measures` is None and `final` is still there.
     Flows with merging also have `log_times` (natural logarithms of the time since the
     start, for times beyond 1e308), the arc length `arc`, and the tree of `merges`.
     """
 
     times: Float[np.ndarray, "t"] | Float[Array, "t"]
-    measures: Particles | None
-    final: Particles
+    measures: Measure | None
+    final: Measure
     observed: dict[str, Array] | dict[str, np.ndarray]
     steps: Int[Array, ""]
     rejected: Int[Array, ""]
@@ -65,24 +68,25 @@ class Trajectory(eqx.Module):
     @property
     def points(self) -> Float[Array, "t n d"]:
         """All frames of points."""
-        return self._frames().points
+        return self._particles().points
 
     @property
     def weights(self) -> Float[Array, "t n"]:
         """All frames of weights."""
-        return self._frames().weights
+        return self._particles().weights
 
     def __len__(self) -> int:
         return len(self.times)
 
-    def __getitem__(self, k: int) -> Particles:
+    def __getitem__(self, k: int) -> Measure:
         # JAX clamps an index that is out of range: a loop over frames would not end.
         if not -len(self) <= k < len(self):
             raise IndexError(f"frame {k} of a trajectory with {len(self)} frames.")
         return jax.tree_util.tree_map(lambda leaf: leaf[k], self._frames())
 
-    def at(self, t: float) -> Particles:
-        """The measure at time t: exact at saved times, projected-linear in between."""
+    def at(self, t: float) -> Measure:
+        """The measure at time t: exact at saved times, linear in between (points are
+        projected, densities averaged)."""
         times = np.asarray(self.times)
         if not times[0] <= t <= times[-1]:
             raise InputError(
@@ -93,23 +97,31 @@ class Trajectory(eqx.Module):
         if len(times) == 1 or t == times[k]:
             return self[k]
         s = (t - times[k]) / (times[k + 1] - times[k])
-        before, after = self[k], self[k + 1]
-        mix = lambda a, b: (1 - s) * a + s * b  # noqa: E731
-        points = before.space.project(mix(before.points, after.points))
-        return before.moved(points, mix(before.log_weights, after.log_weights))
+        return blended(self[k], self[k + 1], s)
 
-    def observe(self, f: Callable[[Particles], object]) -> np.ndarray:
+    def observe(self, f: Callable[[Any], object]) -> np.ndarray:
         """f at every saved time, stacked into one array."""
         return np.stack([np.asarray(f(self[k])) for k in range(len(self))])
 
     def save(self, path) -> None:
         """Write the run as a Zarr store that xarray opens; `pf.load` reads it back."""
+        self._particles()
         # The one place where a lower folder reaches up: users expect the method here.
         from pushforward.io import save_trajectory
 
         save_trajectory(self, path)
 
-    def _frames(self) -> Particles:
+    def _particles(self) -> Particles:
+        """The frames, refused for densities; `final` if only observables were kept."""
+        if not isinstance(self.final, Particles):
+            raise InputError(
+                "this trajectory holds densities, which have no particles and no run "
+                "on disk yet: keep `measures.coefficients`, or draw particles with "
+                "trajectory[k].sample(key, n)."
+            )
+        return self._frames()
+
+    def _frames(self) -> Measure:
         if self.measures is None:
             raise InputError(
                 "this trajectory kept only observables: use `.observed` or `.final`, "

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 
+from pushforward.flows._kinds import Measure
 from pushforward.flows._progress import reporter
-from pushforward.measures import Particles
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Watch:
         """A function of (t, measure, steps) that shows progress."""
         return reporter(self.progress)
 
-    def look(self, mu: Particles, as_array: Callable) -> dict:
+    def look(self, mu: Measure, as_array: Callable) -> dict:
         """Every observable of a measure."""
         return {name: as_array(f(mu)) for name, f in self.observe.items()}
 
-    def kept(self, mu: Particles) -> Particles | None:
+    def kept(self, mu: Measure) -> Measure | None:
         """The measure itself, unless only observables were asked for."""
         return mu if self.keep else None

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import scalar
 from pushforward._printing import shown
-from pushforward.measures import AbstractMeasure, Particles
+from pushforward.measures import AbstractMeasure, Density, Particles
 
 
 class AbstractFunctional(eqx.Module):
@@ -23,7 +23,7 @@ class AbstractFunctional(eqx.Module):
     __repr__ = shown
 
     @abc.abstractmethod
-    def __call__(self, mu: Particles) -> Float[Array, ""]:
+    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
         """F(mu)."""
 
     @abc.abstractmethod
@@ -53,7 +53,7 @@ class FunctionalSum(AbstractFunctional):
 
     terms: tuple[AbstractFunctional, ...] = eqx.field(converter=tuple)
 
-    def __call__(self, mu: Particles) -> Float[Array, ""]:
+    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
         """The sum of the values."""
         values = [F(mu) for F in self.terms]
         return sum(values[1:], values[0])
@@ -74,7 +74,7 @@ class FunctionalMultiple(AbstractFunctional):
         self.c = scalar("c", c)
         self.F = F
 
-    def __call__(self, mu: Particles) -> Float[Array, ""]:
+    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
         """c F(mu)."""
         value = self.F(mu)
         return self.c.astype(value.dtype) * value

@@ -5,9 +5,9 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import scalar
 from pushforward.functionals._functional import AbstractFunctional
-from pushforward.measures import AbstractMeasure, Particles
+from pushforward.measures import AbstractMeasure, Density, Particles
 from pushforward.spaces import Circle, Sphere
-from pushforward.sums import AbstractSum, Auto, Kernel
+from pushforward.sums import AbstractSum, Auto, Kernel, kernel_modes
 
 
 class InteractionEnergy(AbstractFunctional):
@@ -32,12 +32,14 @@ class InteractionEnergy(AbstractFunctional):
         self.beta = scalar("beta", beta)
         self.sums = sums
 
-    def __call__(self, mu: Particles) -> Float[Array, ""]:
-        """mean_ij e^{beta <x_i, x_j> - |beta|}, with weights."""
+    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
+        """mean_ij e^{beta <x_i, x_j> - |beta|}, weighted; by modes on a density."""
+        if isinstance(mu, Density):
+            return kernel_modes(self.beta, mu.basis)[0] @ mu.coefficients**2
         log_z = self.sums(self._kernel_of_itself(mu)).log_total
         return jnp.exp(log_z - jnp.abs(self.beta).astype(log_z.dtype)) @ mu.weights
 
-    def plain(self, mu: Particles) -> Float[Array, ""]:
+    def plain(self, mu: Particles | Density) -> Float[Array, ""]:
         """E_beta = (1/(2 beta)) int int e^{beta <x, y>}; infinite on overflow."""
         return self(mu) * jnp.exp(jnp.abs(self.beta)) / (2 * self.beta)
 

@@ -27,3 +27,4 @@ from pushforward.observables._limits import ParallelSubspaces as ParallelSubspac
 from pushforward.observables._limits import distance_to_set as distance_to_set
 from pushforward.observables._limits import hull_volume as hull_volume
 from pushforward.observables._limits import limit_set_gap as limit_set_gap
+from pushforward.observables._modes import Mode as Mode

@@ -1,5 +1,8 @@
 """Cosines between tokens: how far the cloud has collapsed."""
 
+import functools
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._checks import scalar, whole
 from pushforward.errors import InputError
-from pushforward.measures import Particles
+from pushforward.measures import Density, Particles
 
 MOST_PAIRED = 20_000  # tokens whose n (n - 1) / 2 cosines still fit into 1.6 GB
 MOST_COUNTED = 200_000  # tokens whose pairs are counted one by one in minutes
@@ -31,10 +34,12 @@ def pair_cosines(mu: Particles) -> Float[Array, "p"]:
     return (x @ x.T)[i, j]
 
 
-def mean_cosine(mu: Particles) -> Float[Array, ""]:
+@functools.singledispatch
+def mean_cosine(mu: Any) -> Float[Array, ""]:
     """The mean of <x_i, x_j> over i != j, with weights: one after collapse.
 
-    (|sum_i w_i x_i|^2 - sum_i w_i^2) / (1 - sum_i w_i^2), in linear time.
+    (|sum_i w_i x_i|^2 - sum_i w_i^2) / (1 - sum_i w_i^2), in linear time; for a density
+    |int x dmu|^2.
     """
     w = mu.weights
     mean = w @ directions(mu)
@@ -42,6 +47,11 @@ def mean_cosine(mu: Particles) -> Float[Array, ""]:
     if mu.n == 1:
         return jnp.ones_like(alone)
     return (mean @ mean - alone) / (1.0 - alone)
+
+
+@mean_cosine.register
+def _(mu: Density) -> Float[Array, ""]:
+    return jnp.sum(mu.mean() ** 2)
 
 
 def cosine_histogram(
@@ -120,7 +130,7 @@ class ClosePairs(eqx.Module):
         return close / max(mu.n * (mu.n - 1), 1) if mu.n > 1 else jnp.ones(())
 
 
-def order_parameter(mu: Particles) -> Float[Array, ""]:
+def order_parameter(mu: Particles | Density) -> Float[Array, ""]:
     """|int x dmu|: Kuramoto's r on the circle, one at consensus, zero when balanced."""
     return jnp.linalg.norm(mu.mean())
 

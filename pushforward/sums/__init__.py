@@ -5,6 +5,8 @@ from pushforward.sums._auto import choose as choose
 from pushforward.sums._auto import describe as describe
 from pushforward.sums._careful import Careful as Careful
 from pushforward.sums._exact import Exact as Exact
+from pushforward.sums._funk_hecke import funk_hecke as funk_hecke
+from pushforward.sums._funk_hecke import kernel_modes as kernel_modes
 from pushforward.sums._kernel import AbstractSum as AbstractSum
 from pushforward.sums._kernel import Kernel as Kernel
 from pushforward.sums._kernel import KernelSum as KernelSum

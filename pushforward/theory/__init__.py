@@ -11,6 +11,7 @@ from pushforward.theory import leaders as leaders
 from pushforward.theory import limit_shapes as limit_shapes
 from pushforward.theory import long_context as long_context
 from pushforward.theory import metastability as metastability
+from pushforward.theory import noisy as noisy
 from pushforward.theory import normalization as normalization
 from pushforward.theory import parking as parking
 from pushforward.theory import polytope as polytope

@@ -104,7 +104,11 @@ SOLVERS = {
     "Layers": [pf.Layers(0.05)],
     "LieTrotter": [pf.LieTrotter(0.05)],
 }
-NOISES = {"Brownian": [pf.Brownian(0.3)]}
+NOISES = {
+    "Brownian": [pf.Brownian(0.3)],
+    "CommonNoise": [pf.CommonNoise(0.3)],
+    "NoiseSum": [pf.Brownian(0.3) + pf.CommonNoise(0.2)],
+}
 SUMS = {
     "Auto": [pf.Auto(), pf.Auto(1e-6)],
     "Exact": [pf.Exact(), pf.Exact(chunk=3)],
@@ -115,6 +119,10 @@ SUMS = {
 OTHERS = {
     "ArcLength": [pf.ArcLength(0.01)],
     "Merge": [pf.Merge(1e-5)],
+    "Density": [pf.Density(pf.Fourier(3)), pf.Density(pf.Zonal(5, 2))],
+    "Fourier": [pf.Fourier(8)],
+    "Harmonics": [pf.Harmonics(4)],
+    "Zonal": [pf.Zonal(5, 6)],
     "LogTimes": [pf.LogTimes(0.1, 5)],
     "NormalizingFlow": [
         pf.NormalizingFlow(W.T, A, b, np.abs(b)),

@@ -1,0 +1,257 @@
+"""Densities as spectral coefficients: the measures of the mean-field limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Complex, Float, PRNGKeyArray
+
+from pushforward._checks import as_float_array, check_finite, is_traced, scalar
+from pushforward.errors import InputError
+from pushforward.measures._basis import AbstractBasis
+from pushforward.measures._fourier import Fourier
+from pushforward.measures._harmonics import Harmonics
+from pushforward.measures._particles import Particles
+from pushforward.measures._sampling import sampled
+from pushforward.measures._zonal import Zonal
+from pushforward.spaces import AbstractSpace, Circle, Sphere
+
+LAST_SHARE = 0.125  # of the degrees counts as "the last modes"
+
+
+class Density(eqx.Module):
+    """A measure with density rho = sum_j c_j phi_j against the uniform probability.
+
+    The uniform measure has rho = 1. Coefficients are those of an orthonormal basis:
+    `Fourier` on the circle, `Harmonics` on S^2, `Zonal` on any sphere; c_j = int phi_j
+    dmu, and c_0 = 1 is the mass. Without coefficients it is uniform.
+
+    rho is a truncated series and may dip below zero where modes run out: look at
+    `minimum` and `resolution_error`.
+
+    >>> rho = Density.uniform(Circle(), 64).perturbed(1, 0.1)
+    >>> rho.mode(1).real.item()
+    0.1
+    """
+
+    basis: AbstractBasis
+    coefficients: Float[Array, "j"]
+
+    def __init__(self, basis: AbstractBasis, coefficients=None):
+        self.basis = basis
+        self.coefficients = _checked(basis, coefficients)
+
+    @classmethod
+    def uniform(cls, space: AbstractSpace, resolution: int) -> Density:
+        """The uniform measure: Fourier on the circle, harmonics on Sphere(3), else
+        zonal. For a zonal density on S^2 write Density(Zonal(3, resolution))."""
+        return cls(basis_of(space, resolution))
+
+    @classmethod
+    def from_function(
+        cls, space: AbstractSpace | AbstractBasis, resolution: int, f: Callable
+    ) -> Density:
+        """The density proportional to f, a function of an (n, d) array of points."""
+        basis = basis_of(space, resolution)
+        values = as_float_array("f", f(jnp.asarray(basis.points)))
+        if values.shape != basis.weights.shape:
+            raise InputError(
+                f"`f` must give one number per point: {basis.weights.shape} expected, "
+                f"got shape {values.shape}. It is called with an (n, d) array."
+            )
+        check_finite("f", values)
+        c = basis.project(values)
+        if not is_traced(values):
+            _refuse_negative("f", float(values.min()))
+            if not float(c[0]) > 0:
+                raise InputError("`f` must be positive somewhere, got zero everywhere.")
+        return cls(basis, c / c[0])
+
+    @classmethod
+    def from_particles(
+        cls, mu: Particles, resolution: int, *, bandwidth=0.0
+    ) -> Density:
+        """The modes of the particles, c_j = sum_i w_i phi_j(x_i), cut at `resolution`.
+
+        With a `bandwidth` b they are first spread by heat for a time b^2 / 2, which
+        multiplies degree l by e^{-b^2 l (l + d - 2) / 2}; without it the modes are
+        exact but the series oscillates. Zonal spaces average about the last axis.
+        """
+        b = scalar("bandwidth", bandwidth)
+        if not is_traced(b) and not float(b) >= 0:
+            raise InputError(f"`bandwidth` must not be negative, got {float(b):g}.")
+        basis = basis_of(mu.space, resolution)
+        c = basis.moments(mu.points, mu.weights)
+        return cls(basis, c * jnp.exp(-(b**2) / 2 * basis.eigenvalues))
+
+    def perturbed(self, k: int, amplitude: float, m: int = 0) -> Density:
+        """The same with `amplitude` added to the real part of mode (k, m), k >= 1."""
+        index, _, scale = self.basis.place(k, m)
+        if index == 0:
+            raise InputError("`k` must be at least 1: mode 0 is the mass, always 1.")
+        change = scalar("amplitude", amplitude) / scale
+        rho = self.moved(self.coefficients.at[index].add(change))
+        if not is_traced(rho):
+            _refuse_negative("amplitude", float(rho.minimum))
+        return rho
+
+    def mode(self, k: int, m: int = 0) -> Complex[Array, ""] | Float[Array, ""]:
+        """One at most, and one for k = 0.
+
+        On the circle int e^{-ik theta} dmu; zonal int P_k(s) dmu; on S^2
+        sqrt(4 pi / (2k + 1)) int conj(Y_km) dmu, which for m = 0 is int P_k(z) dmu.
+        """
+        if isinstance(k, int) and k < 0:
+            return jnp.conj(self.mode(-k, m))
+        real, imaginary, scale = self.basis.place(k, m)
+        c = self.coefficients
+        if isinstance(self.basis, Zonal):
+            return scale * c[real]
+        return scale * (c[real] + (0.0 if imaginary is None else 1j * c[imaginary]))
+
+    def __call__(self, x: Float[Array, "m d"]) -> Float[Array, "m"]:
+        """rho at any points of the space."""
+        points = Particles(self.space, x).points  # checks shape and place
+        return self.basis.at(self.coefficients, points)
+
+    def mean(self) -> Float[Array, "d"]:
+        """int x dmu, in the ambient space."""
+        mean = (self.basis.weights * self.values) @ self.points
+        if isinstance(self.basis, Zonal):  # the grid is one meridian
+            return jnp.asarray(mean).at[0].set(0.0)
+        return jnp.asarray(mean)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Particles:
+        """n independent particles of this law, negative ripples counted as zero."""
+        return Particles(self.space, sampled(self.basis, self.coefficients, key, n))
+
+    def quadrature(self) -> Particles:
+        """The grid as weighted atoms: integrals of smooth functions agree."""
+        if isinstance(self.basis, Zonal):
+            raise InputError(
+                "a zonal density has no quadrature by points: its grid is one meridian."
+                " Use Density.uniform(Sphere(3), resolution), or `sample`."
+            )
+        weights = self.basis.weights * jnp.maximum(self.values, 0.0)
+        points = jnp.asarray(self.basis.points)
+        return Particles(self.space, points, weights / weights.sum())
+
+    def moved(self, coefficients: Array) -> Density:
+        """The same basis with other coefficients, unchecked; what solvers use."""
+        return eqx.tree_at(lambda rho: rho.coefficients, self, coefficients)
+
+    @property
+    def space(self) -> AbstractSpace:
+        """Where the measure lives."""
+        return self.basis.space
+
+    @property
+    def d(self) -> int:
+        """The ambient dimension."""
+        return self.space.d
+
+    @property
+    def n(self) -> int:
+        """The number of points of the grid."""
+        return len(self.basis.weights)
+
+    @property
+    def points(self) -> Float[Array, "n d"]:
+        """The points of the grid."""
+        return jnp.asarray(self.basis.points)
+
+    @property
+    def values(self) -> Float[Array, "n"]:
+        """rho on the grid."""
+        return self.basis.values(self.coefficients)
+
+    @property
+    def mass(self) -> Float[Array, ""]:
+        """One."""
+        return self.coefficients[0]
+
+    @property
+    def minimum(self) -> Float[Array, ""]:
+        """The least value of rho on the grid; below zero where modes run out."""
+        return jnp.min(self.values)
+
+    @property
+    def spectrum(self) -> Float[Array, "l"]:
+        """The L2 norm of the part of each degree: 0, ..., resolution."""
+        l = self.basis.degrees
+        power = jnp.zeros(l.max() + 1).at[l].add(self.coefficients**2)
+        return jnp.sqrt(power)
+
+    @property
+    def resolution_error(self) -> Float[Array, ""]:
+        """The L2 norm of the last eighth of the degrees over that of rho.
+
+        Near rounding the density is resolved; of order one it is not a density yet.
+        """
+        K = self.basis.resolution
+        last = self.basis.degrees > K - max(1, round(LAST_SHARE * K))
+        c = self.coefficients
+        return jnp.linalg.norm(jnp.where(last, c, 0.0)) / jnp.linalg.norm(c)
+
+    def __repr__(self) -> str:
+        return f"Density({self.basis!r})"
+
+
+def basis_of(space: AbstractSpace | AbstractBasis, resolution: int) -> AbstractBasis:
+    """The basis that belongs to a space; a basis is kept at its own resolution."""
+    if isinstance(space, AbstractBasis):
+        return space
+    if isinstance(space, Circle) or (isinstance(space, Sphere) and space.d == 2):
+        return Fourier(resolution)
+    if isinstance(space, Sphere):
+        return Harmonics(resolution) if space.d == 3 else Zonal(space.d, resolution)
+    raise InputError(
+        f"`space` must be Circle() or a Sphere(d) for a density, got {space!r}. "
+        "Elsewhere use Particles."
+    )
+
+
+def _checked(basis, coefficients) -> Array:
+    if not isinstance(basis, AbstractBasis):
+        raise InputError(
+            f"`basis` must be a basis such as Fourier(64), got {basis!r}. From a space "
+            "use Density.uniform(space, resolution)."
+        )
+    size = len(basis.degrees)
+    if coefficients is None:
+        return jnp.zeros(size).at[0].set(1.0)
+    c = as_float_array("coefficients", coefficients).astype(float)
+    if c.shape != (size,):
+        raise InputError(
+            f"`coefficients` must have shape ({size},) for {basis!r}, got {c.shape}."
+        )
+    check_finite("coefficients", c)
+    if not is_traced(c) and abs(float(c[0]) - 1) > 1e-9:
+        raise InputError(
+            f"`coefficients` must start with the mass 1, got {float(c[0]):.6g}. "
+            "Divide them by the first one."
+        )
+    return c
+
+
+def _refuse_negative(name: str, least: float) -> None:
+    if least < -1e-12:
+        raise InputError(
+            f"`{name}` must leave the density nonnegative, got a minimum of "
+            f"{least:.3g}. Take a smaller one; on the circle mode k holds at most 1/2 "
+            "of a perturbation of the uniform measure."
+        )
+
+
+def check_not_negative(rho: Density, slack: float) -> None:
+    """Refuse a density whose series dips below -slack times its maximum."""
+    values = np.asarray(rho.values)
+    if values.min() < -slack * values.max():
+        raise InputError(
+            f"`mu` must not be negative, got a minimum of {values.min():.3g} against "
+            f"a maximum of {values.max():.3g}. Raise the resolution, or smooth "
+            "particles with from_particles(mu, resolution, bandwidth=0.2)."
+        )

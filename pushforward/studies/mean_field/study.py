@@ -1,0 +1,31 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "The mean-field limit: densities, particles and noise"
+PAPER = "rigollet2025meanfield"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the statements.
+
+    - `sizes`: numbers of particles that are compared with the density.
+    - `replicas`: clouds per size, from independent samples.
+    - `kappas`: points on each branch of the bifurcation diagram.
+    """
+
+    seed: int
+    sizes: tuple[int, ...]
+    replicas: tuple[int, ...]
+    kappas: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(0, (100, 1_000, 10_000), (12, 8, 4), 4)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """To a million particles."""
+        return cls(0, (100, 1_000, 10_000, 100_000, 1_000_000), (40, 20, 10, 4, 2), 14)
