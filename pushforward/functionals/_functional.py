@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -10,7 +11,7 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import scalar
 from pushforward._printing import shown
-from pushforward.measures import AbstractMeasure, Density, Particles
+from pushforward.measures import AbstractMeasure
 
 
 class AbstractFunctional(eqx.Module):
@@ -23,7 +24,7 @@ class AbstractFunctional(eqx.Module):
     __repr__ = shown
 
     @abc.abstractmethod
-    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
+    def __call__(self, mu: Any) -> Float[Array, ""]:
         """F(mu)."""
 
     @abc.abstractmethod
@@ -53,7 +54,7 @@ class FunctionalSum(AbstractFunctional):
 
     terms: tuple[AbstractFunctional, ...] = eqx.field(converter=tuple)
 
-    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
+    def __call__(self, mu: Any) -> Float[Array, ""]:
         """The sum of the values."""
         values = [F(mu) for F in self.terms]
         return sum(values[1:], values[0])
@@ -74,7 +75,7 @@ class FunctionalMultiple(AbstractFunctional):
         self.c = scalar("c", c)
         self.F = F
 
-    def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
+    def __call__(self, mu: Any) -> Float[Array, ""]:
         """c F(mu)."""
         value = self.F(mu)
         return self.c.astype(value.dtype) * value

@@ -78,10 +78,11 @@ def _one_device(q, keys, values, weights, beta, *, kernel, k: int) -> KernelSum:
     here = jax.lax.axis_index(AXIS)
     right = [(r, (r + 1) % k) for r in range(k)]
     block = (keys, values, weights)
-    total = Exact()(Kernel(q, *block, beta, own, causal, unit))
+    total = Exact()(Kernel(q, keys, values, weights, beta, own, causal, unit))
     for turn in range(1, k):
         block = jax.lax.ppermute(block, AXIS, right)
-        part = Exact()(Kernel(q, *block, beta, unit=unit))
+        keys, values, weights = block
+        part = Exact()(Kernel(q, keys, values, weights, beta, unit=unit))
         if causal:  # blocks that come around from behind hold later tokens
             later = turn > here
             part = part._replace(log_total=jnp.where(later, NOTHING, part.log_total))
