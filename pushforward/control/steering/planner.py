@@ -66,7 +66,7 @@ def steer(
     [geshkovski2024measure]
     """
     clouds = checked_sources(sources)
-    goals = checked_goals(clouds, sources, targets)
+    goals = checked_goals(clouds, targets)
     beta, tol = float(finite("beta", beta)), positive("tol", tol, "It is an angle.")
     if horizon is not None:
         horizon = positive("horizon", horizon, "It is the total time.")

@@ -75,7 +75,7 @@ def checked_sources(sources: Sequence[Particles]) -> list[Cloud]:
         )
     if dimensions[0] == 2:
         raise InputError(
-            "`sources` must have d >= 3, got points of the circle: a flow on the circle "
+            "`sources` must have d >= 3, got points of the circle: a flow on a circle "
             "keeps the cyclic order of points, so that targets cannot be matched at "
             "will. Embed the circle in Sphere(3)."
         )
@@ -84,9 +84,7 @@ def checked_sources(sources: Sequence[Particles]) -> list[Cloud]:
     return clouds
 
 
-def checked_goals(
-    clouds: list[Cloud], sources: Sequence[Particles], targets: Sequence
-) -> list[Goal]:
+def checked_goals(clouds: list[Cloud], targets: Sequence) -> list[Goal]:
     """One goal per source; no two atoms of any targets in one place."""
     if isinstance(targets, np.ndarray) and targets.ndim == 2:
         targets = list(targets)
