@@ -32,8 +32,8 @@ class Blocks(eqx.Module):
         names = jax.random.split(key, 5)
         shapes = ((k, d, d), (k, d, d), (k, d, d), (k, d, d), (k, d))
         pairs = zip(names, shapes, strict=True)
-        drawn = [scale * jax.random.normal(name, shape) for name, shape in pairs]
-        return cls(*drawn, durations=jnp.full(k, horizon / k))
+        V, B, W, U, b = (scale * jax.random.normal(*pair) for pair in pairs)
+        return cls(V, B, W, U, b, jnp.full(k, horizon / k))
 
     @classmethod
     def of(cls, schedule: Switched) -> Blocks:
@@ -47,10 +47,9 @@ class Blocks(eqx.Module):
         pieces = [_weights(field, d) for field in schedule.fields]
         width = max(d, *(len(piece[4]) for piece in pieces))
         padded = [_padded(piece, width) for piece in pieces]
-        stacked = [
-            jnp.asarray(np.stack(arrays)) for arrays in zip(*padded, strict=True)
-        ]
-        return cls(*stacked, durations=jnp.diff(schedule.times))
+        arrays = zip(*padded, strict=True)
+        V, B, W, U, b = (jnp.asarray(np.stack(array)) for array in arrays)
+        return cls(V, B, W, U, b, jnp.diff(schedule.times))
 
     @property
     def count(self) -> int:

@@ -101,7 +101,7 @@ class BarycenterGate(AbstractControl):
         return Cloud(shifted(cloud.points, self.alpha, tau), cloud.weights)
 
     def rapidity(self, cloud: Cloud, duration: float) -> float:
-        """tau at the end: tau' = k (int tanh(artanh s_0 + tau) dmu_0 - c), from zero."""
+        """tau at the end: tau' = k (int tanh(artanh s_0 + tau) dmu_0 - c)."""
         start = np.arctanh(np.clip(cloud.points @ self.alpha, -NEAREST, NEAREST))
 
         def rate(t: float, tau: np.ndarray) -> np.ndarray:

@@ -95,10 +95,11 @@ def _best_gate(plan: Plan, wanted: float) -> bool:
         first = int(np.argmax(reached.any(axis=1)))
         best = first, int(np.argmax(np.where(reached[first], closest[first], 0)))
     else:
-        best = np.unravel_index(energy.argmin(), energy.shape)
+        flat = int(energy.argmin())
+        best = flat // energy.shape[1], flat % energy.shape[1]
         if energy[best] > 0.98 * start:
             return False
-    time, pick = int(best[0]), int(best[1])
+    time, pick = best
     gate = BarycenterGate(axes[pick], float(levels[pick]))
     high = means[:, 0, pick] @ axes[pick] > levels[pick]
     names = ",".join(map(str, np.flatnonzero(high)))

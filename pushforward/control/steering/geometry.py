@@ -15,7 +15,7 @@ class Cloud(NamedTuple):
 
     @classmethod
     def of(cls, mu: Particles) -> "Cloud":
-        """The points that carry mass, in float64."""
+        """Points on the sphere to rounding, weights that sum to one."""
         points = np.asarray(mu.points, dtype=float)
         weights = np.asarray(mu.weights, dtype=float)
         return cls(unit(points), weights / weights.sum())

@@ -121,8 +121,8 @@ def route(
     cost = np.zeros((len(nodes), len(nodes)))
     price = 1 + 0.02 / np.maximum(room, 1e-9)  # narrow legs are slow, hence dear
     cost[i, j] = np.where(room > MARGIN, price, 0.0)
-    length, back = dijkstra(cost, directed=False, indices=0, return_predecessors=True)
-    return _followed(nodes, back) if np.isfinite(length[1]) else None
+    length, back = dijkstra(cost, directed=False, indices=[0], return_predecessors=True)
+    return _followed(nodes, back[0]) if np.isfinite(length[0, 1]) else None
 
 
 def _followed(nodes: np.ndarray, back: np.ndarray) -> list[np.ndarray]:

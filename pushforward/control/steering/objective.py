@@ -45,10 +45,16 @@ def pairs_of(sources: Sequence[Particles], targets: Sequence) -> list[Pair]:
     goals = checked_goals(clouds, targets)
     pairs = []
     for cloud, goal in zip(clouds, goals, strict=True):
-        nu = Cloud.of(goal.target)
-        arrays = (cloud.points, np.log(cloud.weights), nu.points, nu.weights)
+        (x, a), (y, b) = _massive(cloud), _massive(Cloud.of(goal.target))
+        arrays = (x, np.log(a), y, b)
         pairs.append(Pair(*map(jnp.asarray, arrays)))
     return pairs
+
+
+def _massive(cloud: Cloud) -> Cloud:
+    """Without the points that carry no mass."""
+    kept = cloud.weights > 0
+    return Cloud(cloud.points[kept], cloud.weights[kept])
 
 
 def objective_of(

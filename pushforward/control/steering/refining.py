@@ -137,7 +137,7 @@ def _thinned(blocks: Blocks, pieces: int, objective: Objective) -> Blocks:
     units = int(np.any(np.asarray(blocks.W) != 0, axis=1).sum())
     blocks = blocks.widened(units)
     while blocks.count > pieces:
-        lasting = np.flatnonzero(np.asarray(blocks.durations) > 0)
+        lasting = np.flatnonzero(np.asarray(blocks.durations) > 0).tolist()
         trials = [
             blocks.merged(k, o) for k, o in zip(lasting, lasting[1:], strict=False)
         ]

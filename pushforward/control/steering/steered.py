@@ -42,7 +42,7 @@ class Steered:
     @property
     def horizon(self) -> float:
         """The time at which everything has arrived."""
-        return float(self.field.times[-1])
+        return float(np.asarray(self.field.times)[-1])
 
     def replay(self, mu: Particles, *, save: int = 101, solver=None) -> Trajectory:
         """The flow of any measure along the schedule, also one it was not built for."""
