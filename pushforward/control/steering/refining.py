@@ -67,7 +67,7 @@ def refine(
     pieces: int | None = None,
     penalty: float = 0.0,
     steps: int = 200,
-    rate: float = 3e-3,
+    rate: float = 1e-3,
     eps: float = 0.02,
     substeps: int = 32,
     progress: bool | Callable | None = None,

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.plot._style import PALETTE, SOFT, new_figure, styled
+from pushforward.plot._style import PALETTE, new_figure, styled
 from pushforward.studies.interpolation._runs import learned, refined
 from pushforward.studies.interpolation.study import Parameters
 
@@ -28,8 +28,7 @@ def draw_training(data: dict[str, np.ndarray]) -> Figure:
     rows = zip(data["names"], data["histories"], data["errors"], strict=True)
     for k, (name, history, error) in enumerate(rows):
         label = f"{name}: $W_2$ = {error:.1e}"
-        ax.semilogy(np.maximum(history, 1e-12), color=PALETTE[k], label=label)
-    ax.axhline(1e-12, color=SOFT, lw=0.5, ls=":")
+        ax.semilogy(history, color=PALETTE[k], label=label)
     ax.set_xlabel("steps of Adam")
     ax.set_ylabel("Sinkhorn divergence")
     ax.legend()

@@ -52,7 +52,7 @@ def draw_phases(data: dict[str, np.ndarray]) -> Figure:
         within = (data["times"] >= start) & (data["times"] <= end)
         run = replayed(SPACE, data["points"][within])
         plot.sphere(run, ax=ax, camera=view, color=colors(data["owner"]))
-        ax.set_title(name if name == "start" else f"{name}, t = {end:.0f}")
+        ax.set_title(name if name == "start" else f"{name}, t = {end:.3g}")
         start = end
     return figure
 
@@ -85,7 +85,9 @@ def draw_errors(data: dict[str, np.ndarray]) -> Figure:
         )
         ax.semilogy(data["times"], width, color=PALETTE[k], lw=0.9, ls=(0, (3, 2)))
     ax.semilogy([], [], color=SOFT, lw=0.9, ls=(0, (3, 2)), label="width of an input")
-    ax.semilogy(data["times"], data["apart"], color=SOFT, lw=1.4, label="distance")
+    ax.semilogy(
+        data["times"], data["apart"], color=SOFT, lw=1.4, label="barycenters apart"
+    )
     for a, b, name in zip(data["ends"], data["ends"][1:], data["phases"], strict=False):
         ax.axvline(a, color=SOFT, lw=0.5, ls=":")
         if b - a > 2:
@@ -146,6 +148,7 @@ def draw_switches(data: dict[str, np.ndarray]) -> Figure:
     right.loglog(data["atoms"], half, color=SOFT, lw=0.8, label="atoms$^{-1/2}$")
     right.set_xticks(data["atoms"], [str(k) for k in data["atoms"]], minor=False)
     right.minorticks_off()
+    right.set_yticks(data["errors"], [f"{e:.2f}" for e in data["errors"]])
     right.set_xlabel("values of the map")
     right.set_ylabel("$W_2$ to the sample")
     right.legend(loc="lower left")
