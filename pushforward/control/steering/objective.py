@@ -1,8 +1,9 @@
 """What training minimizes: Sinkhorn divergences at the end, and the size of weights."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -29,17 +30,34 @@ class Pair(eqx.Module):
 
 
 class Objective(eqx.Module):
-    """What is minimized; its data are leaves, so that it may enter compiled code."""
+    """Mean Sinkhorn divergence over the pairs, plus the penalty on the weights.
 
-    total: Callable = eqx.field(static=True)
-    pairs: list[Pair]
+    Numbers and data are leaves: another penalty or other inputs of the same size do
+    not compile again.
+    """
+
+    groups: list[Pair]  # pairs of one size, stacked
+    penalty: Float[Array, ""]
+    eps: Float[Array, ""]
+    substeps: int = eqx.field(static=True)
 
     def __call__(self, blocks: Blocks) -> Float[Array, ""]:
         """The loss of these weights."""
-        return self.total(blocks, self.pairs)
+        each = [jax.vmap(lambda p: self.divergence(blocks, p))(g) for g in self.groups]
+        return jnp.concatenate(each).mean() + self.penalty * _size(blocks)
+
+    def divergence(self, blocks: Blocks, pair: Pair) -> Float[Array, ""]:
+        """Between one input at the end and its target."""
+        end = rolled_out(blocks, pair.x, pair.log_weights, self.substeps)
+        a = jnp.exp(pair.log_weights)
+        return sinkhorn_divergence(
+            end, pair.y, self.eps, a=a, b=pair.b, tol=1e-5, iterations=SINKHORN
+        )
 
 
-def pairs_of(sources: Sequence[Particles], targets: Sequence) -> list[Pair]:
+def pairs_of(
+    sources: Sequence[Particles], targets: Sequence | np.ndarray
+) -> list[Pair]:
     """Sources and targets, checked, as arrays."""
     clouds = checked_sources(sources)
     goals = checked_goals(clouds, targets)
@@ -60,25 +78,21 @@ def _massive(cloud: Cloud) -> Cloud:
 def objective_of(
     pairs: list[Pair], penalty: float, eps: float, substeps: int
 ) -> Objective:
-    """Mean divergence over the pairs plus the penalty on the weights."""
+    """The objective, once its numbers are checked."""
     penalty = float(finite("penalty", penalty))
     if penalty < 0:
         raise InputError(f"`penalty` must not be negative, got {penalty:g}.")
     eps = positive("eps", eps, "It is a length squared.")
-    substeps = count("substeps", substeps)
+    steps = count("substeps", substeps)
+    sizes: dict[tuple, list[Pair]] = {}
+    for pair in pairs:
+        sizes.setdefault((pair.x.shape, pair.y.shape), []).append(pair)
+    groups = [_stacked(group) for group in sizes.values()]
+    return Objective(groups, jnp.asarray(penalty), jnp.asarray(eps), steps)
 
-    @eqx.filter_jit
-    def total(blocks: Blocks, pairs: list[Pair]) -> Float[Array, ""]:
-        divergence = jnp.zeros(())
-        for pair in pairs:
-            end = rolled_out(blocks, pair.x, pair.log_weights, substeps)
-            a = jnp.exp(pair.log_weights)
-            divergence += sinkhorn_divergence(
-                end, pair.y, eps, a=a, b=pair.b, tol=1e-5, iterations=SINKHORN
-            )
-        return divergence / len(pairs) + penalty * _size(blocks)
 
-    return Objective(total, pairs)
+def _stacked(group: list[Pair]) -> Pair:
+    return jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *group)
 
 
 def _size(blocks: Blocks) -> Float[Array, ""]:

@@ -31,7 +31,7 @@ CHUNK = 1.0  # time between two looks at the radius while inputs cluster
 
 def steer(
     sources: Sequence[Particles],
-    targets: Sequence,
+    targets: Sequence | np.ndarray,
     *,
     beta: float = 0.0,
     tol: float = 1e-9,

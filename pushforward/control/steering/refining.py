@@ -26,6 +26,7 @@ from pushforward.flows._progress import reporter
 from pushforward.measures import Particles
 from pushforward.transport import wasserstein_distance
 
+ADAM = optax.adam(1.0)  # its steps are scaled by the rate
 FINER = 4  # errors are measured with this many times more steps than training takes
 
 
@@ -62,7 +63,7 @@ class Refined:
 def refine(
     field: Switched,
     sources: Sequence[Particles],
-    targets: Sequence,
+    targets: Sequence | np.ndarray,
     *,
     pieces: int | None = None,
     penalty: float = 0.0,
@@ -107,7 +108,7 @@ def refine(
 
 def learn(
     sources: Sequence[Particles],
-    targets: Sequence,
+    targets: Sequence | np.ndarray,
     *,
     pieces: int = 4,
     horizon: float = 10.0,
@@ -141,7 +142,7 @@ def _thinned(blocks: Blocks, pieces: int, objective: Objective) -> Blocks:
         trials = [
             blocks.merged(k, o) for k, o in zip(lasting, lasting[1:], strict=False)
         ]
-        losses = [float(objective(trial)) for trial in trials]
+        losses = [float(_loss(objective, trial)) for trial in trials]
         blocks = trials[int(np.argmin(losses))]
     return blocks
 
@@ -152,27 +153,32 @@ def _descend(
     """Adam with a cosine schedule on all weights; the best iterate is kept."""
     steps = count("steps", steps, 0)
     rate = positive("rate", rate, "It is the step of Adam.")
-    adam = optax.adam(optax.cosine_decay_schedule(rate, max(steps, 1), 0.05))
-    state = adam.init(blocks)
-    report = reporter(progress)
-
-    @eqx.filter_jit
-    def step(objective: Objective, blocks: Blocks, state):
-        loss, slope = eqx.filter_value_and_grad(objective)(blocks)
-        slope = eqx.tree_at(lambda g: g.durations, slope, replace_fn=jnp.zeros_like)
-        slope = jax.tree_util.tree_map(jnp.nan_to_num, slope)
-        updates, state = adam.update(slope, state)
-        return loss, optax.apply_updates(blocks, updates), state
-
+    rates = optax.cosine_decay_schedule(rate, max(steps, 1), 0.05)
+    state, report = ADAM.init(blocks), reporter(progress)
     best, least, history = blocks, np.inf, []
     for k in range(steps + 1):
-        loss, after, state = step(objective, blocks, state)
+        loss, after, state = _step(objective, blocks, state, jnp.asarray(rates(k)))
         history.append(float(loss))
         report(history[-1], None, k)
         if history[-1] < least:
             best, least = blocks, history[-1]
         blocks = after
     return best, np.array(history)
+
+
+@eqx.filter_jit
+def _step(objective: Objective, blocks: Blocks, state, rate):
+    loss, slope = eqx.filter_value_and_grad(lambda blocks: objective(blocks))(blocks)
+    slope = eqx.tree_at(lambda g: g.durations, slope, replace_fn=jnp.zeros_like)
+    slope = jax.tree_util.tree_map(jnp.nan_to_num, slope)
+    updates, state = ADAM.update(slope, state)
+    updates = jax.tree_util.tree_map(lambda u: rate * u, updates)
+    return loss, optax.apply_updates(blocks, updates), state
+
+
+@eqx.filter_jit
+def _loss(objective: Objective, blocks: Blocks):
+    return objective(blocks)
 
 
 def _refined(

@@ -44,7 +44,9 @@ class Steered:
         """The time at which everything has arrived."""
         return float(np.asarray(self.field.times)[-1])
 
-    def replay(self, mu: Particles, *, save: int = 101, solver=None) -> Trajectory:
+    def replay(
+        self, mu: Particles, *, save: int | np.ndarray = 101, solver=None
+    ) -> Trajectory:
         """The flow of any measure along the schedule, also one it was not built for."""
         solver = solver or Adaptive(rtol=1e-10, atol=1e-12)
         return flow(self.field, mu, self.horizon, save=save, solver=solver)

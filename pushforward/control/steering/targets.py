@@ -84,7 +84,7 @@ def checked_sources(sources: Sequence[Particles]) -> list[Cloud]:
     return clouds
 
 
-def checked_goals(clouds: list[Cloud], targets: Sequence) -> list[Goal]:
+def checked_goals(clouds: list[Cloud], targets: Sequence | np.ndarray) -> list[Goal]:
     """One goal per source; no two atoms of any targets in one place."""
     if isinstance(targets, np.ndarray) and targets.ndim == 2:
         targets = list(targets)

@@ -79,7 +79,7 @@ def balls_hand_mass_on(p: Parameters):
     for ball, target in zip(centers, centers[1:], strict=False):
         overlap = unit(ball + target)
         cloud = Gate(ball, np.cos(R), overlap).move(cloud, 30.0)
-    kept = np.mean(angles(cloud.points, centers[-1][None]) < R)
+    kept = float(np.mean(angles(cloud.points, centers[-1][None]) < R))
     claim = "three gates of T = 30 along a chain of balls: mass kept, against 0.95^3"
     note = "the layer left behind shrinks like e^{-rT}"
     where = paper("lemmas B.1 and B.2")

@@ -4,7 +4,6 @@ import functools
 import os
 import pathlib
 
-import jax.numpy as jnp
 import numpy as np
 from matplotlib.colors import to_rgb
 
@@ -51,5 +50,5 @@ def film(
     The film plays saved frames at an even pace, so that every piece gets its share.
     """
     _, points, owner = frames(p.seed, p.points)
-    run: pf.Trajectory = replayed(SPACE, jnp.asarray(points))
+    run: pf.Trajectory = replayed(SPACE, points)
     return plot.movie(run, path, frames=frames_in_all, color=colors(owner), turn=90.0)
