@@ -97,6 +97,7 @@ def test_refine_to_smaller_weights_and_replay(inputs, steered):
     assert off == pytest.approx(run.errors[0], rel=1e-2, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_learning_goes_down_and_is_reproducible(inputs):
     again = [
         learn(inputs, TARGETS, pieces=2, steps=6, substeps=8, key=jax.random.key(0))

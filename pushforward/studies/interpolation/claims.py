@@ -1,5 +1,5 @@
 """Every claim of the study."""
 
-from pushforward.studies.interpolation import _blocks, _theorems
+from pushforward.studies.interpolation import _beyond, _blocks, _theorems
 
-CLAIMS = (*_blocks.CLAIMS, *_theorems.CLAIMS)
+CLAIMS = (*_blocks.CLAIMS, *_theorems.CLAIMS, *_beyond.CLAIMS)
