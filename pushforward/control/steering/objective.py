@@ -44,7 +44,7 @@ class Objective(eqx.Module):
     def __call__(self, blocks: Blocks) -> Float[Array, ""]:
         """The loss of these weights."""
         each = [jax.vmap(lambda p: self.divergence(blocks, p))(g) for g in self.groups]
-        return jnp.concatenate(each).mean() + self.penalty * _size(blocks)
+        return jnp.concatenate(each).mean() + self.penalty * mean_square(blocks)
 
     def divergence(self, blocks: Blocks, pair: Pair) -> Float[Array, ""]:
         """Between one input at the end and its target."""
@@ -95,7 +95,7 @@ def _stacked(group: list[Pair]) -> Pair:
     return jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *group)
 
 
-def _size(blocks: Blocks) -> Float[Array, ""]:
+def mean_square(blocks: Blocks) -> Float[Array, ""]:
     """Mean over pieces of the sum of squares of the weights."""
     lasts = blocks.durations > 0
     squares = [

@@ -15,6 +15,7 @@ from pushforward.control.steering.blocks import Blocks
 from pushforward.control.steering.objective import (
     Objective,
     Pair,
+    mean_square,
     objective_of,
     pairs_of,
 )
@@ -35,7 +36,8 @@ class Refined:
     """A trained schedule beside the one that training started from.
 
     `errors` are W_2 per pair, `norms` the largest spectral norms of the weights,
-    `history` the loss at every step.
+    `size` the sum of squares of all weights, mean over pieces, which `penalty` lowers;
+    `history` is the loss at every step.
     """
 
     field: Switched = dataclasses.field(repr=False)
@@ -43,6 +45,8 @@ class Refined:
     errors_before: tuple[float, ...]
     norms: dict[str, float]
     norms_before: dict[str, float]
+    size: float
+    size_before: float
     switches: int
     switches_before: int
     history: np.ndarray = dataclasses.field(repr=False)
@@ -54,6 +58,7 @@ class Refined:
             zip(self.errors_before, self.errors, strict=True)
         ):
             rows.append(f"{f'W_2 of {i}':<10}{old:>12.3g}{new:>12.3g}")
+        rows.append(f"{'size':<10}{self.size_before:>12.4g}{self.size:>12.4g}")
         for name in WEIGHTS:
             old, new = self.norms_before[name], self.norms[name]
             rows.append(f"{f'|{name}|':<10}{old:>12.3g}{new:>12.3g}")
@@ -191,6 +196,8 @@ def _refined(
         _errors(start, pairs, FINER * substeps),
         weight_norms(new),
         weight_norms(old),
+        float(mean_square(end)),
+        float(mean_square(start)),
         len(new.fields) - 1,
         len(old.fields) - 1,
         history,
