@@ -32,6 +32,14 @@ PAPERS = {
         2024,
         "2411.04990",
     ),
+    "geshkovski2024measure": (
+        "article",
+        "Geshkovski, Borjan and Rigollet, Philippe and Ruiz-Balet, Domenec",
+        "Measure-to-measure interpolation using Transformers",
+        "Foundations of Computational Mathematics",
+        2024,
+        "2411.04551",
+    ),
     "geshkovski2024metastability": (
         "misc",
         "Geshkovski, Borjan and Koubbi, Hugo and Polyanskiy, Yury and Rigollet, "

@@ -48,6 +48,12 @@ from pushforward.control.sparsity.lumped import Lumped as Lumped
 from pushforward.control.sparsity.training import SparseTrained as SparseTrained
 from pushforward.control.sparsity.training import finish_sparse as finish_sparse
 from pushforward.control.sparsity.training import train_sparse as train_sparse
+from pushforward.control.steering.planner import steer as steer
+from pushforward.control.steering.refining import Refined as Refined
+from pushforward.control.steering.refining import learn as learn
+from pushforward.control.steering.refining import refine as refine
+from pushforward.control.steering.steered import Steered as Steered
+from pushforward.control.steering.targets import Sampled as Sampled
 
 
 def __getattr__(name: str) -> Any:

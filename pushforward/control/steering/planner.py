@@ -1,0 +1,151 @@
+"""Steering: one schedule of weights that sends every source to its target."""
+
+from collections.abc import Callable, Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from pushforward.control._checks import finite, positive
+from pushforward.control.steering.controls import Consensus
+from pushforward.control.steering.disentangling import disentangle
+from pushforward.control.steering.gathering import gather
+from pushforward.control.steering.geometry import Cloud, angles
+from pushforward.control.steering.matching_points import Atoms, match
+from pushforward.control.steering.plan import Plan
+from pushforward.control.steering.slicing import slice_all
+from pushforward.control.steering.steered import Steered, weight_norms
+from pushforward.control.steering.targets import (
+    Goal,
+    checked_goals,
+    checked_sources,
+    refuse_overlap,
+)
+from pushforward.errors import InputError, NumericalError
+from pushforward.fields import Switched
+from pushforward.flows._progress import reporter
+from pushforward.measures import Particles
+from pushforward.transport import wasserstein_distance
+
+CHUNK = 1.0  # time between two looks at the radius while inputs cluster
+
+
+def steer(
+    sources: Sequence[Particles],
+    targets: Sequence | np.ndarray,
+    *,
+    beta: float = 0.0,
+    tol: float = 1e-9,
+    horizon: float | None = None,
+    attention: bool = True,
+    seed: int = 0,
+    progress: bool | Callable | None = None,
+) -> Steered:
+    """Weights (V, B, W, U, b), piecewise constant in time, for all inputs at once.
+
+        d/dt mu + div(mu P_x(V A_B[mu](x) + W (U x + b)_+)) = 0   on S^{d-1}, d >= 3.
+
+    Phases: gather (only if a support fills more than a hemisphere), disentangle by
+    barycenter gates, cluster by attention (point targets) or slice by caps, match
+    along legs that arrive exactly. Every piece acts on every input.
+
+    - `targets`: for each source a point, `Particles` with a few atoms and masses, or
+      `Sampled(measure, atoms=8)`. Atoms of a source cannot be cut: where masses are no
+      sums of its weights, the nearest sums are taken, and the error says so.
+    - `beta`: temperature of the clustering piece, B = beta I.
+    - `tol`: radius of the clusters before they travel.
+    - `horizon`: total time; weights grow like 1/horizon. Left out, speeds are about 1.
+    - `attention`: without it there is no such schedule, and the call says why.
+
+    >>> x = np.eye(3)
+    >>> mu = Particles(Sphere(3), x, weights=[0.5, 0.25, 0.25])
+    >>> nu = Particles(Sphere(3), x, weights=[0.25, 0.5, 0.25])
+    >>> steered = steer([mu, nu], [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    >>> max(steered.errors) < 1e-7
+    True
+
+    [geshkovski2024measure]
+    """
+    clouds = checked_sources(sources)
+    goals = checked_goals(clouds, targets)
+    beta, tol = float(finite("beta", beta)), positive("tol", tol, "It is an angle.")
+    if horizon is not None:
+        horizon = positive("horizon", horizon, "It is the total time.")
+    if not attention:
+        _refuse_without_attention(clouds)
+    plan = Plan(clouds, np.random.default_rng(seed), reporter(progress))
+    gather(plan)
+    disentangle(plan)
+    if all(goal.is_point for goal in goals):
+        atoms = cluster(plan, goals, beta, tol)
+    else:
+        atoms = slice_all(plan, goals, tol)
+        refuse_overlap(atoms.owner, np.stack(atoms.goals))
+    match(plan, atoms)
+    return _result(plan, sources, goals, atoms, horizon)
+
+
+def cluster(plan: Plan, goals: list[Goal], beta: float, tol: float) -> Atoms:
+    """V = I, B = beta I until every input is a point, up to tol."""
+    d, elapsed = plan.clouds[0].points.shape[1], 0.0
+    piece, clouds = Consensus(beta, d), plan.clouds
+    while max(cloud.radius for cloud in clouds) > tol and elapsed < 400:
+        clouds = [piece.move(cloud, CHUNK) for cloud in clouds]
+        elapsed += CHUNK
+    if elapsed:
+        plan.append("cluster", "attention contracts each input", piece, elapsed)
+    if plan.widest > tol or plan.closest < 1e-3:
+        raise NumericalError(
+            f"clustering ends with radius {plan.widest:.2g} and {plan.closest:.2g} rad "
+            "between inputs. A smaller beta contracts more surely.",
+            partial=tuple(plan.log),
+        )
+    atoms = Atoms()
+    for i, (goal, cloud) in enumerate(zip(goals, plan.clouds, strict=True)):
+        everything = np.ones(len(cloud.points), dtype=bool)
+        atoms.add(i, everything, goal.place(0, everything, cloud.weights), 1.0)
+    return atoms
+
+
+def _result(
+    plan: Plan, sources, goals: list[Goal], atoms: Atoms, horizon: float | None
+) -> Steered:
+    durations = np.array([entry.duration for entry in plan.log])
+    if not len(durations):
+        raise InputError("`sources` already are the `targets`: nothing to steer.")
+    speed = 1.0 if horizon is None else float(durations.sum() / horizon)
+    times = np.concatenate([[0.0], np.cumsum(durations)]) / speed
+    schedule = Switched([control.field(speed) for control in plan.controls], times)
+    pairs = zip(sources, plan.clouds, strict=True)
+    finals = tuple(mu.moved(jnp.asarray(cloud.points)) for mu, cloud in pairs)
+    errors = tuple(_error(i, c, goals[i], atoms) for i, c in enumerate(plan.clouds))
+    return Steered(schedule, errors, weight_norms(schedule), tuple(plan.log), finals)
+
+
+def _error(i: int, cloud: Cloud, goal: Goal, atoms: Atoms) -> float:
+    """W_2 to the target, along the parts when their masses are exact.
+
+    Masses that differ by 1e-16 would show as 1e-8 in the square root of a plan.
+    """
+    parts = [k for k, owner in enumerate(atoms.owner) if owner == i]
+    off = [abs(cloud.weights[atoms.members[k]].sum() - atoms.masses[k]) for k in parts]
+    if goal.atoms is None or max(off) > 1e-12:
+        return wasserstein_distance(tuple(cloud), tuple(Cloud.of(goal.target)))
+    squares = [
+        cloud.weights[m] @ np.sum((cloud.points[m] - atoms.goals[k]) ** 2, axis=1)
+        for k in parts
+        for m in [atoms.members[k]]
+    ]
+    return float(np.sqrt(np.sum(squares)))
+
+
+def _refuse_without_attention(clouds: list[Cloud]) -> None:
+    nearest = np.pi
+    for i, first in enumerate(clouds):
+        for second in clouds[:i]:
+            nearest = min(nearest, float(angles(first.points, second.points).min()))
+    shared = "share points" if nearest < 1e-9 else f"come as near as {nearest:.2g} rad"
+    raise InputError(
+        "`attention` must be True: without it (V = 0) every input sees the same flow, "
+        "one homeomorphism of the sphere, which cannot send a point of two supports to "
+        f"two places. The supports of these inputs {shared}."
+    )

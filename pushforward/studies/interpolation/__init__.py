@@ -1,0 +1,1 @@
+"""Measure-to-measure interpolation: one Transformer for several inputs at once."""

@@ -1,0 +1,35 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "Measure-to-measure interpolation using Transformers"
+PAPER = "geshkovski2024measure"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; the construction is the same in both presets.
+
+    - `points`: per input.
+    - `draws`: random instances in which a statement is tested.
+    - `inputs`: the numbers of inputs N at which switches are counted.
+    - `atoms`: of the simple maps that approximate a transport map.
+    - `steps`: of Adam, the same for refining and for the learned baseline.
+    """
+
+    seed: int
+    points: int
+    draws: int
+    inputs: tuple[int, ...]
+    atoms: tuple[int, ...]
+    steps: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(0, 40, 6, (2, 4, 8), (1, 2, 4), 60)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """More points, more inputs, more atoms."""
+        return cls(0, 300, 40, (2, 3, 4, 5, 6, 7, 8, 10), (1, 2, 4, 8), 400)
