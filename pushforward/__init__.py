@@ -20,8 +20,11 @@ jax.config.update("jax_enable_x64", True)  # float64 unless asked otherwise, by 
 if TYPE_CHECKING:
     from pushforward._references import cite as cite
     from pushforward._seeds import key_for as key_for
+    from pushforward.fields import Alibi as Alibi
     from pushforward.fields import Attention as Attention
+    from pushforward.fields import ByLag as ByLag
     from pushforward.fields import CausalAttention as CausalAttention
+    from pushforward.fields import DecayingAttention as DecayingAttention
     from pushforward.fields import DepthScaledNorm as DepthScaledNorm
     from pushforward.fields import GradientFlow as GradientFlow
     from pushforward.fields import HardAttention as HardAttention
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from pushforward.fields import Multiple as Multiple
     from pushforward.fields import Perceptron as Perceptron
     from pushforward.fields import PeriNorm as PeriNorm
+    from pushforward.fields import PositionAttention as PositionAttention
     from pushforward.fields import PreNorm as PreNorm
     from pushforward.fields import RescaledAttention as RescaledAttention
     from pushforward.fields import RescaledPerceptron as RescaledPerceptron
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from pushforward.fields import Switched as Switched
     from pushforward.fields import UnitNorm as UnitNorm
     from pushforward.fields import UnnormalizedAttention as UnnormalizedAttention
+    from pushforward.fields import Window as Window
     from pushforward.flows import Adaptive as Adaptive
     from pushforward.flows import ArcLength as ArcLength
     from pushforward.flows import Brownian as Brownian
@@ -100,8 +105,11 @@ _HOMES = {
         WassersteinFisherRao
     """,
     "fields": """
+        Alibi
         Attention
+        ByLag
         CausalAttention
+        DecayingAttention
         DepthScaledNorm
         GradientFlow
         HardAttention
@@ -111,6 +119,7 @@ _HOMES = {
         Multiple
         Perceptron
         PeriNorm
+        PositionAttention
         PreNorm
         RescaledAttention
         RescaledPerceptron
@@ -118,6 +127,7 @@ _HOMES = {
         Switched
         UnitNorm
         UnnormalizedAttention
+        Window
     """,
     "flows": """
         Adaptive

@@ -148,6 +148,22 @@ PAPERS = {
         2020,
         "2008.02491",
     ),
+    "duerinckx2026kinetic": (
+        "misc",
+        "Duerinckx, Mitia and Geshkovski, Borjan and Rossi",
+        "Kinetic theory for Transformers and the lost-in-the-middle phenomenon",
+        "",
+        2026,
+        "2605.09213",
+    ),
+    "koubbi2026homogenized": (
+        "misc",
+        "Koubbi, Hugo and Geshkovski, Borjan and Rigollet, Philippe",
+        "Homogenized Transformers",
+        "",
+        2026,
+        "2604.01978",
+    ),
 }
 
 

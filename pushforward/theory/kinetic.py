@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.special import hyp0f1, iv
 
@@ -199,7 +198,8 @@ def retrieval_of_heads(
     """sum_h weight_h S_t^h(sigma_0): a signed combination may have several wells."""
     if not heads or not all(isinstance(head, Head) for head in heads):
         raise InputError(
-            f"`heads` must be a non-empty list of Head(weight, beta, decay), got {heads!r}."
+            "`heads` must be a non-empty list of Head(weight, beta, decay), got "
+            f"{heads!r}."
         )
     parts = [
         scalar("weight", h.weight)
@@ -242,32 +242,6 @@ def score_by_modes(gap: ArrayLike, codewords: int) -> Real:
     return (np.sqrt(np.pi / 2) / m * (1 + 2 * waves))[()]
 
 
-def mean_field(t: float, first: float, beta: float, modes: int = 24) -> np.ndarray:
-    """Fourier coefficients f_0..f_modes at time t from density 1 + 2 f_1 cos theta.
-
-    f_n' = n sum_k k I_|k|(beta) f_k f_{n-k}. When the initial law is the same at every
-    position it stays so, and neither the mask nor lambda is seen at this order.
-    """
-    t, modes = float(nonnegative("t", scalar("t", t))), whole("modes", modes, 2)
-    first = scalar("first", first)
-    if abs(first) > 0.5:
-        raise InputError(
-            f"`first` must be at most 1/2 in size, got {first:g}: 1 + 2 f_1 cos theta must not be negative."
-        )
-    k = np.arange(-modes, modes + 1)
-    force = k * iv(np.abs(k), scalar("beta", beta))
-    representable("I_n(beta)", force, "a smaller beta")
-
-    def rate(_, f):
-        full = np.concatenate([f[::-1], [1.0], f])
-        product = np.convolve(force * full, full)  # index 0 is mode -2 modes
-        return np.arange(1, modes + 1) * product[2 * modes + 1 : 3 * modes + 1]
-
-    start = np.concatenate([[first], np.zeros(modes - 1)])
-    run = solve_ivp(rate, (0.0, t), start, rtol=1e-11, atol=1e-13, method="DOP853")
-    return np.concatenate([[1.0], representable("f", run.y[:, -1], "a smaller t")])
-
-
 def _decay(decay: float) -> float:
     value = scalar("decay", decay)
     return float(nonnegative("decay", value))
@@ -277,7 +251,7 @@ def _source(source: ArrayLike) -> np.ndarray:
     source = positive("source", source)
     if np.any(source > 1):
         raise InputError(
-            f"`source` must lie in (0, 1], got {source.max():g}. It is the position i/N."
+            f"`source` must lie in (0, 1], got {source.max():g}. It is a position i/N."
         )
     return source
 
