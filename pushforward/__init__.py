@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pushforward.flows import Adaptive as Adaptive
     from pushforward.flows import ArcLength as ArcLength
     from pushforward.flows import Brownian as Brownian
+    from pushforward.flows import GramNoise as GramNoise
     from pushforward.flows import Heun as Heun
     from pushforward.flows import Layers as Layers
     from pushforward.flows import LieTrotter as LieTrotter
@@ -53,7 +54,9 @@ if TYPE_CHECKING:
     from pushforward.flows import Merge as Merge
     from pushforward.flows import OnlyObservables as OnlyObservables
     from pushforward.flows import Outcome as Outcome
+    from pushforward.flows import RandomWeights as RandomWeights
     from pushforward.flows import Trajectory as Trajectory
+    from pushforward.flows import ensemble as ensemble
     from pushforward.flows import flow as flow
     from pushforward.functionals import FisherRao as FisherRao
     from pushforward.functionals import FunctionalMultiple as FunctionalMultiple
@@ -133,6 +136,7 @@ _HOMES = {
         Adaptive
         ArcLength
         Brownian
+        GramNoise
         Heun
         Layers
         LieTrotter
@@ -140,7 +144,9 @@ _HOMES = {
         Merge
         OnlyObservables
         Outcome
+        RandomWeights
         Trajectory
+        ensemble
         flow
     """,
     "io": """

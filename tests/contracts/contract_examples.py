@@ -109,7 +109,14 @@ SOLVERS = {
     "Layers": [pf.Layers(0.05)],
     "LieTrotter": [pf.LieTrotter(0.05)],
 }
-NOISES = {"Brownian": [pf.Brownian(0.3)]}
+NOISES = {
+    "Brownian": [pf.Brownian(0.3)],
+    "GramNoise": [pf.GramNoise(2.0, 0.5), pf.GramNoise(2.0, 0.5, draws=3)],
+    "RandomWeights": [
+        pf.RandomWeights(2.0, 0.5),
+        pf.RandomWeights(2.0, 0.5, heads=3, head_dimension=2),
+    ],
+}
 SUMS = {
     "Auto": [pf.Auto(), pf.Auto(1e-6)],
     "Exact": [pf.Exact(), pf.Exact(chunk=3)],
