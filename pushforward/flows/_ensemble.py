@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,10 +47,11 @@ def ensemble(
     replicas, batch = whole("replicas", replicas, 1), whole("batch", batch, 1)
     if layers % every:
         raise InputError(f"`layers` must be a multiple of `every`: {layers}, {every}.")
-    run = _runner(noise, mu, layers // every, every, positive("h", h), observe)
+    h = positive("h", h)
     keys, parts = jax.random.split(key, replicas), []
     for begin in range(0, replicas, batch):
-        parts.append(np.asarray(run(keys[begin : begin + batch])))
+        some = keys[begin : begin + batch]
+        parts.append(np.asarray(_run(noise, mu, some, h, layers, every, observe)))
         if progress is not None:
             progress(min(begin + batch, replicas), replicas)
     seen = np.concatenate(parts)
@@ -60,7 +62,8 @@ def ensemble(
     return seen
 
 
-def _runner(noise, mu: Particles, frames: int, every: int, h, observe) -> Callable:
+@eqx.filter_jit
+def _run(noise, mu: Particles, keys, h, layers: int, every: int, observe) -> Array:
     def step(key, state, layer):
         push = noise.increment(jax.random.fold_in(key, layer), h, state)
         return state.moved(state.space.project(state.points + push))
@@ -71,7 +74,7 @@ def _runner(noise, mu: Particles, frames: int, every: int, h, observe) -> Callab
             state = jax.lax.fori_loop(0, every, body, state)
             return state, observe(state)
 
-        _, seen = jax.lax.scan(frame, mu, jnp.arange(frames))
+        _, seen = jax.lax.scan(frame, mu, jnp.arange(layers // every))
         return jnp.concatenate([jnp.asarray(observe(mu))[None], seen])
 
-    return jax.jit(jax.vmap(one))
+    return jax.vmap(one)(keys)

@@ -133,7 +133,7 @@ def compute_circle(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_circle(data: dict[str, np.ndarray]) -> Figure:
     """Snapshots on the circle, one color per initial group."""
-    figure = new_figure(8.4, 3.6)
+    figure = new_figure(8.4, 2.0)
     shown = (0.0, 1.0, 2.0, 4.0, 6.0, 8.0)
     turn = np.linspace(0, 2 * np.pi, 200)
     colors = np.repeat([to_rgb(PALETTE[k]) for k in range(4)], 16, axis=0)

@@ -24,7 +24,7 @@ def compute_retrieval(p: Parameters) -> dict[str, np.ndarray]:
     """S_t: closed form, exp(a_n t W) and Monte Carlo in bins."""
     found = prompts(p.tokens, p.prompts, p.seed, TIME)
     binned = profile(found, TIME, FINE, kinetic.codeword_weights(8, WAVES))
-    source = np.linspace(0.02, 1.0, 400)
+    source = np.linspace(0.02, 0.999, 400)
     return {
         "source": source,
         "theory": np.asarray(kinetic.retrieval(source, TIME, BETA, DECAY)),

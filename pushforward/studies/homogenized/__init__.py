@@ -1,0 +1,1 @@
+"""Transformers at initialization: fresh random weights in every layer, and the limit."""
