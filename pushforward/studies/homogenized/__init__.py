@@ -1,1 +1,1 @@
-"""Transformers at initialization: fresh random weights in every layer, and the limit."""
+"""Transformers at initialization: fresh random weights per layer, and the limit."""

@@ -32,7 +32,7 @@ def mean_and_error(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.cache
-def pair_run(d: int, replicas: int, seed: int, eta: float = 0.2, clock: float = 2.0):
+def pair_run(d: int, replicas: int, seed: int, eta: float, clock: float):
     """Overlap of two orthogonal tokens at beta = 0: (replicas, frames to s = clock)."""
     layers = round(clock / eta**2)
     return pf.ensemble(
@@ -63,7 +63,7 @@ def soft_chain(eta: float, replicas: int, seed: int) -> np.ndarray:
 
 
 @functools.cache
-def soft_diffusion(replicas: int, seed: int, step: float = 0.02) -> np.ndarray:
+def soft_diffusion(replicas: int, seed: int, step: float = 0.04) -> np.ndarray:
     """The same model by the diffusion, K = 16."""
     return pf.ensemble(
         pf.GramNoise(4.0, 8**-0.5, draws=16),
@@ -79,13 +79,13 @@ def soft_diffusion(replicas: int, seed: int, step: float = 0.02) -> np.ndarray:
 
 @functools.cache
 def warm_mean(d: int, replicas: int, seed: int) -> np.ndarray:
-    """m at s = 0, .2, .. 1 for beta = 0, n = 8, all overlaps .3, steps of .04."""
+    """m at s = 0, .2, .. 1 for beta = 0, n = 8, all overlaps .3, steps of .02."""
     return pf.ensemble(
         pf.GramNoise(0.0, 1.0, draws=1),
         simplex(8, d, 0.3),
-        25,
-        h=0.04,
-        every=5,
+        50,
+        h=0.02,
+        every=10,
         observe=mean_overlap,
         replicas=replicas,
         key=pf.key_for(seed, f"warm {d}"),

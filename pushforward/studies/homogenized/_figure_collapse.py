@@ -62,7 +62,7 @@ def draw_collapse(data: dict[str, np.ndarray]) -> Figure:
     image = right.imshow(heat, origin="lower", cmap=DEPTHS, aspect="auto", vmin=0.3)
     for i in range(heat.shape[0]):
         for j in range(heat.shape[1]):
-            tone = "white" if heat[i, j] > 0.62 else INK
+            tone = "white" if heat[i, j] > 0.56 else INK
             right.text(j, i, f"{heat[i, j]:.2f}", ha="center", va="center", color=tone)
     right.set_xticks(range(len(BETAS)), [f"{b:g}" for b in BETAS])
     right.set_yticks(range(len(HEAT_WIDTHS)), [str(d) for d in HEAT_WIDTHS])
@@ -133,7 +133,7 @@ def draw_gram(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_common(p: Parameters) -> dict[str, np.ndarray]:
     """Two tokens under one noise, and the same two under noises of their own."""
-    runs = pair_run(8, p.replicas, p.seed)
+    runs = pair_run(8, p.replicas, p.seed, 0.2, 2.0)
     mu = pf.Particles.orthonormal(pf.Sphere(8), 1)
     other = pf.Particles(pf.Sphere(8), np.eye(8)[1:2])
     alone = [

@@ -61,7 +61,7 @@ def compute_layers(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_layers(data: dict[str, np.ndarray]) -> Figure:
     """Left, deterministic layers; right, random ones."""
-    figure = new_figure(8.6, 3.3)
+    figure = new_figure(9.0, 3.3)
     left, right = figure.subplots(1, 2, width_ratios=[1.5, 1])
     names = {
         "ODE": "layers − ODE",
@@ -103,7 +103,7 @@ def draw_layers(data: dict[str, np.ndarray]) -> Figure:
     right.set_xlabel(r"$\eta^2$")
     right.set_ylabel("P(R > 0.9) at s = 2")
     right.set_ylim(0.0, None)
-    right.set_title("random layers, d = 8, n = 4, β = 4")
+    right.set_title("random layers, β = 4")
     return figure
 
 
