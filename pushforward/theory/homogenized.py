@@ -10,7 +10,7 @@ s_ij = E <m_i, m_j>, the Gram matrix of the softmax barycenters m_i.
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
-from scipy.special import softmax
+from scipy.special import expit, logit, softmax
 
 from pushforward.errors import InputError
 from pushforward.theory._checks import (
@@ -150,9 +150,7 @@ def logistic(s: ArrayLike, start: float) -> Real:
     0.632316
     """
     start = float(between("start", scalar("start", start), 0.0, 1.0))
-    s = real("s", s)
-    # 1 / (1 + e^{-s} (1-u)/u) with the exponent clipped where it is 0 or 1 to rounding
-    return (1 / (1 + np.exp(np.clip(-s, -700, 700)) * ((1 - start) / start)))[()]
+    return expit(real("s", s) + logit(start))[()]
 
 
 def collapse_time(n: int) -> float:

@@ -174,8 +174,10 @@ def critical_time(
     2.45748898
     """
     a = mode_rates(float(positive("beta", scalar("beta", beta))), modes)
-    omega = codeword_weights(codewords, modes)
-    return float(-2 * np.expm1(-_decay(decay)) * _ratio(omega @ a, omega @ a**2))
+    omega, top = codeword_weights(codewords, modes), a.max()
+    share = a / top if top > 0 else a  # squares of a may overflow
+    time = -2 * np.expm1(-_decay(decay)) * (omega @ share)
+    return _ratio(_ratio(time, omega @ share**2), top)
 
 
 def smallness_time(beta: float, decay: float, modes: int = 20) -> float:

@@ -91,7 +91,6 @@ def test_m5_8_modified_equations():
     [
         _laws.exact_drift,  # M5-2
         _laws.published_drift_is_the_limit,
-        _laws.collapse_table,  # M5-7
         _corrections.two_factors_cost_twice,
         _corrections.head_dimension,
         _corrections.published_modified_equation,
@@ -104,7 +103,7 @@ def test_claims_of_the_homogenized_study_hold(claim):
 
 
 @pytest.mark.slow  # compiles many ensembles
-def test_m5_3_m5_4_and_every_claim_of_the_homogenized_study_holds():
+def test_m5_3_m5_4_m5_7_and_every_claim_of_the_homogenized_study_holds():
     found = [c for c, _ in studies.verify("homogenized")]
     assert not [c for c in found if c.holds is False]
     assert len([c for c in found if c.holds is None]) == 1
