@@ -47,11 +47,11 @@ def ensemble(
     replicas, batch = whole("replicas", replicas, 1), whole("batch", batch, 1)
     if layers % every:
         raise InputError(f"`layers` must be a multiple of `every`: {layers}, {every}.")
-    h = positive("h", h)
+    step = positive("h", h)
     keys, parts = jax.random.split(key, replicas), []
     for begin in range(0, replicas, batch):
         some = keys[begin : begin + batch]
-        parts.append(np.asarray(_run(noise, mu, some, h, layers, every, observe)))
+        parts.append(np.asarray(_run(noise, mu, some, step, layers, every, observe)))
         if progress is not None:
             progress(min(begin + batch, replicas), replicas)
     seen = np.concatenate(parts)

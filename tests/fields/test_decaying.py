@@ -11,7 +11,6 @@ from pushforward.errors import InputError
 from pushforward.fields import same_for_all_orders
 from pushforward.studies.lost_in_the_middle import _dynamics, _prompts
 
-
 velocity = eqx.filter_jit(lambda field, mu: field(0.0, mu).v)
 
 

@@ -25,10 +25,10 @@ def simplex(n: int, d: int, gamma: float) -> pf.Particles:
     return pf.Particles(pf.Sphere(d), np.pad(root, ((0, 0), (0, d - n))))
 
 
-def mean_and_error(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Over replicas, the first axis."""
-    error = samples.std(0, ddof=1) / np.sqrt(len(samples))
-    return samples.mean(0), error
+def mean_and_error(samples: np.ndarray) -> tuple[float, float]:
+    """Of one number for each replica."""
+    error = samples.std(ddof=1) / np.sqrt(len(samples))
+    return float(samples.mean()), float(error)
 
 
 @functools.cache

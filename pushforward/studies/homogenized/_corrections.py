@@ -17,14 +17,13 @@ def loss(overlap: float, k: int, p: Parameters) -> tuple[float, float]:
     """E cos(Ax, Ay) - R for A = W W'^T with W, W' of shape (64, k): (mean, error)."""
     rng = np.random.default_rng([p.seed, k])
     at = np.full(25 * p.draws, overlap)
-    mean, error = mean_and_error(product_cosine(at, D, k, rng) - overlap)
-    return float(mean), float(error)
+    return mean_and_error(product_cosine(at, D, k, rng) - overlap)
 
 
 def two_factors_cost_twice(p: Parameters):
     """R (1 - R^2)/d, not /(2d)."""
     mean, error = loss(0.6, D, p)
-    predicted = homogenized_pair.hard_overlap(0.6, D) - 0.6
+    predicted = float(homogenized_pair.hard_overlap(0.6, D)) - 0.6
     return within(
         "zero temperature, d = 64, R = .6: E cos(Ax, Ay) - R against -R(1-R^2)/d",
         paper("low temperature, lemma (corrected)"),
@@ -38,7 +37,7 @@ def two_factors_cost_twice(p: Parameters):
 def published_lemma(p: Parameters):
     """The published 1/(2d) is that of one Gaussian factor."""
     mean, error = loss(0.6, D, p)
-    printed = homogenized_pair.hard_overlap_published(0.6, D) - 0.6
+    printed = float(homogenized_pair.hard_overlap_published(0.6, D)) - 0.6
     claim = "the same against the published -R(1-R^2)/(2d): distance in standard errors"
     note = f"measured {mean:.5f}, published {printed:.5f}"
     return at_least(

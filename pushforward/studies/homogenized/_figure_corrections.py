@@ -58,11 +58,7 @@ def compute_layers(p: Parameters) -> dict[str, np.ndarray]:
     }
 
 
-@styled
-def draw_layers(data: dict[str, np.ndarray]) -> Figure:
-    """Left, deterministic layers; right, random ones."""
-    figure = new_figure(9.0, 3.3)
-    left, right = figure.subplots(1, 2, width_ratios=[1.5, 1])
+def _equal_layers(ax, data: dict[str, np.ndarray]) -> None:
     names = {
         "ODE": "layers − ODE",
         "published": "layers − published modified equation",
@@ -70,40 +66,40 @@ def draw_layers(data: dict[str, np.ndarray]) -> Figure:
         "tangential": "tangential layers − published",
     }
     for k, (name, label) in enumerate(names.items()):
-        left.loglog(ETAS, data[name], "o-", ms=4, color=PALETTE[k], label=label)
+        ax.loglog(ETAS, data[name], "o-", ms=4, color=PALETTE[k], label=label)
     for power, scale in ((1, 0.3), (2, 0.05)):
         guide = scale * np.array(ETAS) ** power
-        left.loglog(ETAS, guide, color=INK, lw=0.7, ls=(0, (2, 2)))
-        left.annotate(
-            rf"$\eta^{power}$",
-            (ETAS[-1], guide[-1]),
-            (-16, -3),
-            textcoords="offset points",
-        )
-    left.set_xticks(ETAS, [f"{e:g}" for e in ETAS])
-    left.minorticks_off()
-    left.set_xlim(0.04, 0.22)
-    left.set_xlabel("η")
-    left.set_ylabel("|error of m(1)|")
-    left.set_title("equal layers, β = 2, n = 4, d = 3")
-    left.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7.5)
-    at = np.array([*STEPS, 0.0]) ** 2
-    right.errorbar(
-        at,
-        data["chance"],
-        2 * data["chance error"],
-        fmt="o",
-        ms=4,
-        color=PALETTE[0],
-        capsize=2.5,
-    )
-    right.annotate(
-        "diffusion", (0.0, data["chance"][-1]), (10, 4), textcoords="offset points"
-    )
-    right.set_xlabel(r"$\eta^2$")
-    right.set_ylabel("P(R > 0.9) at s = 2")
-    right.set_ylim(0.0, None)
-    right.set_title("random layers, β = 4")
+        ax.loglog(ETAS, guide, color=INK, lw=0.7, ls=(0, (2, 2)))
+        where = (ETAS[-1], guide[-1])
+        text = rf"$\eta^{power}$"
+        ax.annotate(text, where, (-16, -3), textcoords="offset points")
+    ax.set_xticks(ETAS, [f"{e:g}" for e in ETAS])
+    ax.minorticks_off()
+    ax.set_xlim(0.04, 0.22)
+    ax.set_xlabel("η")
+    ax.set_ylabel("|error of m(1)|")
+    ax.set_title("equal layers, β = 2, n = 4, d = 3")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7.5)
+
+
+def _random_layers(ax, data: dict[str, np.ndarray]) -> None:
+    at, y = np.array([*STEPS, 0.0]) ** 2, data["chance"]
+    error = 2 * data["chance error"]
+    ax.errorbar(at, y, error, fmt="o", ms=4, color=PALETTE[0], capsize=2.5)
+    ax.annotate("diffusion", (0.0, y[-1]), (10, 4), textcoords="offset points")
+    ax.set_xlabel(r"$\eta^2$")
+    ax.set_ylabel("P(R > 0.9) at s = 2")
+    ax.set_ylim(0.0, None)
+    ax.set_title("random layers, β = 4")
+
+
+@styled
+def draw_layers(data: dict[str, np.ndarray]) -> Figure:
+    """Left, deterministic layers; right, random ones."""
+    figure = new_figure(9.0, 3.3)
+    left, right = figure.subplots(1, 2, width_ratios=[1.5, 1])
+    _equal_layers(left, data)
+    _random_layers(right, data)
     return figure
 
 

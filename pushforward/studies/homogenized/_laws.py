@@ -82,8 +82,7 @@ def initial_drift(draws: int, seed: int, eta: float = 0.1) -> tuple[float, float
         return (sum(pairs(end) for end in ends) / 2 - 0.2).mean() / eta**2
 
     samples = np.asarray(rate(jax.random.split(pf.key_for(seed, "drift"), draws)))
-    mean, error = mean_and_error(samples)
-    return float(mean), float(error)
+    return mean_and_error(samples)
 
 
 def _moments(p: Parameters) -> tuple[float, float]:
@@ -93,7 +92,7 @@ def _moments(p: Parameters) -> tuple[float, float]:
 def exact_drift(p: Parameters):
     """The drift of the simplex in dimension 8, with its terms of order 1/d."""
     mean, error = initial_drift(p.draws, p.seed)
-    predicted = homogenized.simplex_drift(0.2, *_moments(p), 8)
+    predicted = float(homogenized.simplex_drift(0.2, *_moments(p), 8))
     return within(
         "d = 8, n = 4, beta = 4, overlaps .2: dE R/ds at 0 against the exact drift",
         paper("simplex"),
@@ -108,7 +107,7 @@ def exact_drift(p: Parameters):
 def published_drift_is_the_limit(p: Parameters):
     """The published b(gamma) is the drift of infinite dimension."""
     mean, error = initial_drift(p.draws, p.seed)
-    b = homogenized.simplex_drift_limit(0.2, *_moments(p))
+    b = float(homogenized.simplex_drift_limit(0.2, *_moments(p)))
     claim = "the same against the published b: excess of b, in standard errors"
     note = f"b = {b:.4f}, measured {mean:.4f}: b is the drift at d = infinity"
     return at_least(
@@ -145,7 +144,7 @@ def large_steps_are_late(p: Parameters):
 def logistic_law(p: Parameters):
     """beta = 0, n = 8, d = 256: m follows u' = u (1 - u)."""
     mean, error = mean_and_error(warm_mean(256, p.wide, p.seed)[:, -1])
-    u = homogenized.logistic(1.0, (1 + 7 * 0.3) / 8)
+    u = float(homogenized.logistic(1.0, (1 + 7 * 0.3) / 8))
     return within(
         "beta = 0, n = 8, overlaps .3, d = 256: mean overlap at s = 1",
         paper("theorem, high temperature"),
@@ -159,7 +158,7 @@ def logistic_law(p: Parameters):
 
 def logistic_needs_width(p: Parameters):
     """The gap to the logistic law shrinks with d."""
-    u = homogenized.logistic(1.0, (1 + 7 * 0.3) / 8)
+    u = float(homogenized.logistic(1.0, (1 + 7 * 0.3) / 8))
     (a, da), (b, db) = (
         mean_and_error(warm_mean(d, p.wide, p.seed)[:, -1]) for d in (16, 256)
     )

@@ -2,6 +2,7 @@
 
 import functools
 
+import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
@@ -25,7 +26,7 @@ def four_groups() -> np.ndarray:
 @functools.cache
 def groups_run():
     """beta = lambda = 1 to t = 10, a frame every 0.2."""
-    mu = pf.Particles(pf.Circle(), pf.Circle().points(four_groups()))
+    mu = pf.Particles(pf.Circle(), pf.Circle().points(jnp.asarray(four_groups())))
     return pf.flow(pf.DecayingAttention(1.0, 1.0), mu, 10.0, save=51, solver=TIGHT)
 
 
@@ -61,7 +62,7 @@ def crowd(n: int, seed: int) -> np.ndarray:
     law = (grid + 0.2 * np.sin(grid)) / (2 * np.pi)
     theta = np.interp((np.arange(n) + 0.5) / n, law, grid)
     theta = np.random.default_rng(seed).permutation(theta)
-    mu = pf.Particles(pf.Circle(), pf.Circle().points(theta))
+    mu = pf.Particles(pf.Circle(), pf.Circle().points(jnp.asarray(theta)))
     field = pf.DecayingAttention(1.0, 1.0, modes=10)
     return np.asarray(pf.flow(field, mu, 1.0, save=2).final.points[:, 0])
 
