@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from pushforward.control.normalizing import NormalizingFlow as NormalizingFlow
     from pushforward.control.normalizing import StandardNormal as StandardNormal
     from pushforward.control.normalizing import UnitCube as UnitCube
+    from pushforward.fields import Alibi as Alibi
     from pushforward.fields import Attention as Attention
+    from pushforward.fields import ByLag as ByLag
     from pushforward.fields import CausalAttention as CausalAttention
+    from pushforward.fields import DecayingAttention as DecayingAttention
     from pushforward.fields import DepthScaledNorm as DepthScaledNorm
     from pushforward.fields import GradientFlow as GradientFlow
     from pushforward.fields import HardAttention as HardAttention
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from pushforward.fields import Multiple as Multiple
     from pushforward.fields import Perceptron as Perceptron
     from pushforward.fields import PeriNorm as PeriNorm
+    from pushforward.fields import PositionAttention as PositionAttention
     from pushforward.fields import PreNorm as PreNorm
     from pushforward.fields import RescaledAttention as RescaledAttention
     from pushforward.fields import RescaledPerceptron as RescaledPerceptron
@@ -41,10 +45,12 @@ if TYPE_CHECKING:
     from pushforward.fields import Switched as Switched
     from pushforward.fields import UnitNorm as UnitNorm
     from pushforward.fields import UnnormalizedAttention as UnnormalizedAttention
+    from pushforward.fields import Window as Window
     from pushforward.flows import Adaptive as Adaptive
     from pushforward.flows import ArcLength as ArcLength
     from pushforward.flows import Brownian as Brownian
     from pushforward.flows import CommonNoise as CommonNoise
+    from pushforward.flows import GramNoise as GramNoise
     from pushforward.flows import Heun as Heun
     from pushforward.flows import Layers as Layers
     from pushforward.flows import LieTrotter as LieTrotter
@@ -53,7 +59,9 @@ if TYPE_CHECKING:
     from pushforward.flows import NoiseSum as NoiseSum
     from pushforward.flows import OnlyObservables as OnlyObservables
     from pushforward.flows import Outcome as Outcome
+    from pushforward.flows import RandomWeights as RandomWeights
     from pushforward.flows import Trajectory as Trajectory
+    from pushforward.flows import ensemble as ensemble
     from pushforward.flows import flow as flow
     from pushforward.functionals import FisherRao as FisherRao
     from pushforward.functionals import FunctionalMultiple as FunctionalMultiple
@@ -118,8 +126,11 @@ _HOMES = {
         WassersteinFisherRao
     """,
     "fields": """
+        Alibi
         Attention
+        ByLag
         CausalAttention
+        DecayingAttention
         DepthScaledNorm
         GradientFlow
         HardAttention
@@ -129,6 +140,7 @@ _HOMES = {
         Multiple
         Perceptron
         PeriNorm
+        PositionAttention
         PreNorm
         RescaledAttention
         RescaledPerceptron
@@ -136,12 +148,14 @@ _HOMES = {
         Switched
         UnitNorm
         UnnormalizedAttention
+        Window
     """,
     "flows": """
         Adaptive
         ArcLength
         Brownian
         CommonNoise
+        GramNoise
         Heun
         Layers
         LieTrotter
@@ -150,7 +164,9 @@ _HOMES = {
         NoiseSum
         OnlyObservables
         Outcome
+        RandomWeights
         Trajectory
+        ensemble
         flow
     """,
     "control.normalizing": """

@@ -49,14 +49,6 @@ PAPERS = {
         2024,
         "2410.06833",
     ),
-    "koubbi2026homogenized": (
-        "article",
-        "Koubbi, Hugo and Geshkovski, Borjan and Rigollet, Philippe",
-        "Homogenized Transformers",
-        "arXiv",
-        2026,
-        "2604.01978",
-    ),
     "rigollet2025meanfield": (
         "misc",
         "Rigollet, Philippe",
@@ -179,6 +171,31 @@ PAPERS = {
         "",
         2026,
         "2601.21366",
+    ),
+    "press2022alibi": (
+        "inproceedings",
+        "Press, Ofir and Smith, Noah A. and Lewis, Mike",
+        "Train short, test long: attention with linear biases enables input length "
+        "extrapolation",
+        "International Conference on Learning Representations",
+        2022,
+        "2108.12409",
+    ),
+    "duerinckx2026kinetic": (
+        "misc",
+        "Duerinckx, Mitia and Geshkovski, Borjan and Rossi",
+        "Kinetic theory for Transformers and the lost-in-the-middle phenomenon",
+        "",
+        2026,
+        "2605.09213",
+    ),
+    "koubbi2026homogenized": (
+        "misc",
+        "Koubbi, Hugo and Geshkovski, Borjan and Rigollet, Philippe",
+        "Homogenized Transformers",
+        "",
+        2026,
+        "2604.01978",
     ),
 }
 

@@ -4,6 +4,7 @@ from pushforward.fields._attention import Attention as Attention
 from pushforward.fields._attention import UnnormalizedAttention as UnnormalizedAttention
 from pushforward.fields._background import Background as Background
 from pushforward.fields._causal import CausalAttention as CausalAttention
+from pushforward.fields._decaying import DecayingAttention as DecayingAttention
 from pushforward.fields._field import AbstractField as AbstractField
 from pushforward.fields._field import AbstractMeanField as AbstractMeanField
 from pushforward.fields._field import Drive as Drive

@@ -1,5 +1,7 @@
 """Causal self-attention: token k sees tokens 1, ..., k."""
 
+import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward.fields._attention import (
@@ -12,6 +14,8 @@ from pushforward.fields._field import AbstractField, Drive
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Auto
 
+NO_MASS = -1e30  # a logarithm no real weight has: what sees only such tokens rests
+
 
 class CausalAttention(AbstractField):
     """Causal self-attention (CSA), the dynamics of a decoder.
@@ -19,7 +23,8 @@ class CausalAttention(AbstractField):
     dx_k/dt = P_{x_k} [ (1/Z_k) sum_{j <= k} w_j e^{beta <Q x_k, K x_j>} V x_j ].
 
     A field of ordered tokens: it has no value "at any x". The first token sees only
-    itself. [karagodin2024causal]
+    itself; a token before which, and at which, there is no mass sees nothing and stands
+    still. [karagodin2024causal]
     """
 
     beta: Float[Array, ""]
@@ -35,5 +40,10 @@ class CausalAttention(AbstractField):
 
     def drive(self, t, mu: Particles) -> Drive:
         """The softmax average over the past, and the share kept by itself."""
-        total = self.sums(seen_by_itself(self, mu, causal=True))
-        return own_apart(self.V, total.average(), total.share(), mu)
+        sees = jax.lax.cummax(mu.log_weights) > -jnp.inf
+        # A finite stand-in, so that 0/0 is not met on the way to the zeros below.
+        present = mu.moved(mu.points, jnp.where(sees, mu.log_weights, NO_MASS))
+        total = self.sums(seen_by_itself(self, present, causal=True))
+        others = jnp.where(sees[:, None], total.average(), 0.0)
+        own = jnp.where(sees, total.share(), 0.0)
+        return own_apart(self.V, others, own, mu)

@@ -130,6 +130,10 @@ class PositionAttention(AbstractField):
         lag = index[:, None] - jnp.arange(mu.n)[None, :]
         logits = logits + self.bias(lag).astype(x.dtype)
         logits = jnp.where(lag >= 0, logits, -jnp.inf)
-        a_kj = jax.nn.softmax(logits, axis=1)
+        # A token that sees no mass stands still.
+        sees = jnp.isfinite(logits).any(axis=1, keepdims=True)
+        a_kj = jnp.where(
+            sees, jax.nn.softmax(jnp.where(sees, logits, 0.0), axis=1), 0.0
+        )
         own = jnp.sum(jnp.where(lag == 0, a_kj, 0.0), axis=1)
         return jnp.where(lag == 0, 0.0, a_kj) @ x, own

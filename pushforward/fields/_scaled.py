@@ -7,6 +7,7 @@ a number of order one.
 
 import functools
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -18,6 +19,7 @@ from pushforward.fields._attention import (
 )
 from pushforward.fields._background import Background
 from pushforward.fields._causal import CausalAttention
+from pushforward.fields._decaying import DecayingAttention
 from pushforward.fields._field import AbstractField, Multiple, Sum, kills_radial
 from pushforward.fields._heads import Heads
 from pushforward.fields._position import PositionAttention
@@ -93,15 +95,11 @@ def _over(log_factor: Float[Array, "n"], x: Float[Array, "n d"]) -> Array:
     return jnp.exp(log_factor)[:, None] * x
 
 
+ORDERED = (CausalAttention, DecayingAttention, PositionAttention)
+
+
 def same_for_all_orders(field: AbstractField) -> bool:
     """Whether the field treats tokens alike, so that coincident ones stay together."""
-    if isinstance(field, CausalAttention | PositionAttention):
-        return False
-    parts: tuple = ()
-    if isinstance(field, Multiple | Background):
-        parts = (field.field,)
-    elif isinstance(field, Sum):
-        parts = field.fields
-    elif isinstance(field, Heads):
-        parts = field.heads
-    return all(same_for_all_orders(part) for part in parts)
+    is_ordered = lambda part: isinstance(part, ORDERED)  # noqa: E731
+    parts = jax.tree_util.tree_leaves(field, is_leaf=is_ordered)
+    return not any(map(is_ordered, parts))

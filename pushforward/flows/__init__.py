@@ -3,6 +3,7 @@
 from pushforward.flows._adaptive import Adaptive as Adaptive
 from pushforward.flows._advance import Carry as Carry
 from pushforward.flows._density_outcome import at_rest as at_rest
+from pushforward.flows._ensemble import ensemble as ensemble
 from pushforward.flows._fixed import Heun as Heun
 from pushforward.flows._fixed import Layers as Layers
 from pushforward.flows._fixed import LieTrotter as LieTrotter
@@ -13,6 +14,9 @@ from pushforward.flows._noise import Brownian as Brownian
 from pushforward.flows._noise import CommonNoise as CommonNoise
 from pushforward.flows._noise import NoiseSum as NoiseSum
 from pushforward.flows._outcome import Outcome as Outcome
+from pushforward.flows._random_weights import AbstractLayerNoise as AbstractLayerNoise
+from pushforward.flows._random_weights import GramNoise as GramNoise
+from pushforward.flows._random_weights import RandomWeights as RandomWeights
 from pushforward.flows._solver import AbstractSolver as AbstractSolver
 from pushforward.flows._times import ArcLength as ArcLength
 from pushforward.flows._times import LogTimes as LogTimes

@@ -20,6 +20,7 @@ from pushforward.flows._kinds import Measure
 from pushforward.flows._long_flow import flow_merging
 from pushforward.flows._merging import Merge
 from pushforward.flows._noise import AbstractNoise
+from pushforward.flows._random_weights import needs_layers
 from pushforward.flows._solver import AbstractSolver
 from pushforward.flows._span import Lifted, rotate, rotate_back
 from pushforward.flows._times import OnlyObservables, save_times
@@ -132,6 +133,8 @@ def _check(field, mu, noise, solver) -> None:
 def _check_noise(noise, key, solver) -> None:
     if noise is not None and key is None:
         raise InputError("`noise` needs a `key`, for example key=jax.random.key(0).")
+    if not isinstance(solver, Layers):
+        needs_layers(noise)
     if noise is not None and isinstance(solver, Adaptive):
         raise InputError(
             "`solver` must have a fixed step when there is noise: use Heun(0.01)."

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward.fields import AbstractField, CausalAttention
+from pushforward.fields import AbstractField, same_for_all_orders
 from pushforward.flows._advance import (
     NOT_FINITE,
     OUT_OF_STEPS,
@@ -85,7 +85,7 @@ def at_rest(
 ) -> Outcome:
     """Tell apart: one cluster, forces in balance, forces too small, still moving."""
     t, steps = float(carry.t), int(carry.accepted)
-    atoms = mu if isinstance(field, CausalAttention) else mu.merge(TOGETHER)
+    atoms = mu.merge(TOGETHER) if same_for_all_orders(field) else mu
     if mu.n > 1 and len(np.unique(mu.labels(TOGETHER))) == 1:
         return Outcome(
             "one cluster",

@@ -5,6 +5,11 @@ from pushforward.theory import circle as circle
 from pushforward.theory import depth as depth
 from pushforward.theory import equiangular as equiangular
 from pushforward.theory import hemisphere as hemisphere
+from pushforward.theory import homogenized as homogenized
+from pushforward.theory import homogenized_pair as homogenized_pair
+from pushforward.theory import kinetic as kinetic
+from pushforward.theory import kinetic_lattice as kinetic_lattice
+from pushforward.theory import kinetic_mean_field as kinetic_mean_field
 from pushforward.theory import kuramoto as kuramoto
 from pushforward.theory import landscape as landscape
 from pushforward.theory import leaders as leaders

@@ -38,6 +38,10 @@ FIELDS = {
         pf.UnnormalizedAttention(2.0, Q, K, V, log_scale=-2.0),
     ],
     "CausalAttention": [pf.CausalAttention(4.0), pf.CausalAttention(4.0, Q, K, V)],
+    "DecayingAttention": [
+        pf.DecayingAttention(2.0, 1.0),
+        pf.DecayingAttention(2.0, 0.0, log_scale=-2.0),
+    ],
     "HardAttention": [pf.HardAttention(Q=Q, V=V)],
     "HardRelaxation": [pf.HardRelaxation(), pf.HardRelaxation(Q, K, V)],
     "Heads": [
@@ -57,6 +61,11 @@ FIELDS = {
         pf.GradientFlow(E, pf.FisherRao()),
         pf.GradientFlow(-E + 0.5 * E, pf.WassersteinFisherRao(0.7, 2.0)),
     ],
+    "PositionAttention": [
+        pf.PositionAttention(4.0, pf.Alibi(0.5)),
+        pf.PositionAttention(4.0, pf.ByLag([0.0, 1.0, -1.0]), Q, K, V),
+        pf.PositionAttention(4.0, pf.Window(3)),
+    ],
     "PreNorm": [pf.PreNorm(pf.Attention(4.0))],
     "MixNorm": [pf.MixNorm(pf.Attention(4.0), 1.0)],
     "PeriNorm": [pf.PeriNorm(pf.Attention(4.0, V=V))],
@@ -74,7 +83,8 @@ FLAT = {
     "PeriNorm",
     "DepthScaledNorm",
 }
-ORDERED = {"CausalAttention"}
+ORDERED = {"CausalAttention", "DecayingAttention", "PositionAttention"}
+BY_POSITION = {"DecayingAttention", "PositionAttention"}  # the past has an order too
 
 SPACES = {
     "Sphere": [pf.Sphere(2), pf.Sphere(3), pf.Sphere(7)],
@@ -108,6 +118,11 @@ NOISES = {
     "Brownian": [pf.Brownian(0.3)],
     "CommonNoise": [pf.CommonNoise(0.3)],
     "NoiseSum": [pf.Brownian(0.3) + pf.CommonNoise(0.2)],
+    "GramNoise": [pf.GramNoise(2.0, 0.5), pf.GramNoise(2.0, 0.5, draws=3)],
+    "RandomWeights": [
+        pf.RandomWeights(2.0, 0.5),
+        pf.RandomWeights(2.0, 0.5, heads=3, head_dimension=2),
+    ],
 }
 SUMS = {
     "Auto": [pf.Auto(), pf.Auto(1e-6)],
@@ -117,6 +132,9 @@ SUMS = {
     "Spectral": [pf.Spectral(), pf.Spectral(1e-8)],
 }
 OTHERS = {
+    "Alibi": [pf.Alibi(0.5)],
+    "ByLag": [pf.ByLag([0.0, 1.0, -1.0])],
+    "Window": [pf.Window(3)],
     "ArcLength": [pf.ArcLength(0.01)],
     "Merge": [pf.Merge(1e-5)],
     "Density": [pf.Density(pf.Fourier(3)), pf.Density(pf.Zonal(5, 2))],

@@ -116,7 +116,8 @@ def test_a_prefix_never_depends_on_what_follows(name):
         swapped = np.array([1, 0, 2, 3, 4, 5])
         u = at(field, moved(mu, mu.points[swapped], mu.weights[swapped]))[0]
         assert np.abs(u - v[swapped]).max() > 1e-3  # order matters
-        assert np.abs(u[2:] - v[2:]).max() < 1e-14  # but not the order of the past
+        if name not in examples.BY_POSITION:
+            assert np.abs(u[2:] - v[2:]).max() < 1e-14  # but not the order of the past
 
 
 @pytest.mark.parametrize("case", ISOTROPIC)

@@ -1,0 +1,164 @@
+"""Weights drawn afresh in every layer, and the diffusion they become."""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from pushforward._checks import scalar, whole
+from pushforward.errors import InputError
+from pushforward.flows._noise import AbstractNoise, NoiseSum
+from pushforward.measures import Particles
+
+
+class AbstractLayerNoise(AbstractNoise):
+    """A noise that is added before the normalization of a layer: needs `Layers(h)`.
+
+    Its size depends on the tokens, so that the midpoint of a Stratonovich step would
+    change its mean.
+    """
+
+    @abc.abstractmethod
+    def increment(
+        self, key: PRNGKeyArray, h: Float[Array, ""], mu: Particles
+    ) -> Float[Array, "n d"]:
+        """What is added to every token in a step of size h."""
+
+    def shared(self, key, h, d):
+        """Refused: a density has no tokens to draw weights for."""
+        return self._only_tokens()
+
+    @property
+    def diffusion(self):
+        """Refused, as above."""
+        return self._only_tokens()
+
+    @property
+    def common(self):
+        """Refused, as above."""
+        return self._only_tokens()
+
+    def _only_tokens(self):
+        raise InputError(
+            f"`noise` {type(self).__name__} draws weights for tokens and has no form on "
+            "a Density. Use Particles, or CommonNoise(sigma)."
+        )
+
+
+class RandomWeights(AbstractLayerNoise):
+    """A Transformer at initialization: every layer and head draws its own weights.
+
+    x_i <- normalize(x_i + (h/H) sum_heads V m_i),
+    m_i = sum_k softmax_k(beta <A x_i, x_k> + log w_k) x_k, A = W W'^T,
+
+    with entries of W and W' N(0, sigma^2), of V N(0, 1/d).
+
+    Time is h times the number of layers; the diffusive clock is s = h t / heads. All
+    tokens share the weights: the same key is the same noise, whatever the tokens, and
+    tokens of mass zero are carried along unseen. That gives the law of a token given
+    the noise. `sigma` is sigma_A; only beta d sigma^2 matters. `head_dimension` k makes
+    W and W' of shape (d, k). [koubbi2026homogenized]
+
+    >>> mu = Particles.orthonormal(Sphere(8), 4)
+    >>> field = Multiple(0.0, Attention(0.0))
+    >>> noise = RandomWeights(4.0, 8**-0.5)
+    >>> layers, key = Layers(0.25), jax.random.key(0)
+    >>> run = flow(field, mu, 1.0, solver=layers, noise=noise, key=key)
+    >>> int(run.steps)
+    4
+    """
+
+    beta: Float[Array, ""]
+    sigma: Float[Array, ""]
+    heads: int = eqx.field(static=True)
+    head_dimension: int | None = eqx.field(static=True)
+
+    def __init__(self, beta, sigma, *, heads=1, head_dimension: int | None = None):
+        self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
+        self.heads = whole("heads", heads, 1)
+        self.head_dimension = _head_dimension(head_dimension)
+
+    def increment(self, key, h, mu):
+        """(h/H) times the sum over heads of V m_i."""
+        x, d, k = mu.points, mu.d, self.head_dimension or mu.d
+        dtype = x.dtype
+        keys = jax.random.split(key, 3)
+        W, W_key = (
+            jax.random.normal(one, (self.heads, d, k), dtype) for one in keys[:2]
+        )
+        V = jax.random.normal(keys[2], (self.heads, d, d), dtype)
+        beta = (self.beta * self.sigma**2).astype(dtype)
+        m = _barycenters(beta, x @ W_key, x @ W, mu)
+        step = (h / self.heads / jnp.sqrt(float(d))).astype(dtype)
+        return step * jnp.einsum("hnd,hed->ne", m, V)
+
+
+class GramNoise(AbstractLayerNoise):
+    """The homogenized diffusion, driven by the Gram matrix of the tokens alone.
+
+    x <- normalize(x + Z), Z Gaussian with covariance (h/d) s_ij I, s = E[Pi G Pi^T],
+    Pi = softmax(beta sigma^2 P Q^T), P and Q with columns N(0, G); s is estimated from
+    `draws` pairs in every step. Time is the diffusive clock s.
+
+    Given P and Q the values of a layer are Gaussian, so that a step of size h is in law
+    a layer of `RandomWeights` with H = `draws` heads and step sqrt(H h); it costs
+    O(n d) random numbers per head instead of O(d^2). A singular covariance, as after
+    collapse, gets 1e-12 on its diagonal before the Cholesky factor (in float32 1e-6):
+    coincident tokens part by the square root of that. [koubbi2026homogenized]
+    """
+
+    beta: Float[Array, ""]
+    sigma: Float[Array, ""]
+    draws: int = eqx.field(static=True)
+    head_dimension: int | None = eqx.field(static=True)
+
+    def __init__(self, beta, sigma, *, draws=16, head_dimension: int | None = None):
+        self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
+        self.draws = whole("draws", draws, 1)
+        self.head_dimension = _head_dimension(head_dimension)
+
+    def increment(self, key, h, mu):
+        """sqrt(h) times a Gaussian of the averaged covariance."""
+        x, n, k = mu.points, mu.n, self.head_dimension or mu.d
+        dtype, keys = x.dtype, jax.random.split(key, 3)
+        root = _cholesky(x @ x.T)
+        P, Q = (
+            root @ jax.random.normal(one, (self.draws, n, k), dtype) for one in keys[:2]
+        )
+        m = _barycenters((self.beta * self.sigma**2).astype(dtype), P, Q, mu)
+        s = jnp.einsum("hid,hjd->ij", m, m) / self.draws
+        normal = jax.random.normal(keys[2], x.shape, dtype)
+        return jnp.sqrt(h / mu.d).astype(dtype) * (_cholesky(s) @ normal)
+
+
+def _barycenters(beta, P, Q, mu: Particles) -> Float[Array, "h n d"]:
+    """sum_k w_k softmax_k(beta <p_i, q_k>) x_k for every head."""
+    logits = beta * jnp.einsum("hid,hkd->hik", P, Q) + mu.log_weights[None, None, :]
+    return jax.nn.softmax(logits, axis=-1) @ mu.points
+
+
+def _cholesky(matrix: Float[Array, "n n"]) -> Array:
+    jitter = 1e-12 if matrix.dtype == jnp.float64 else 1e-6
+    return jnp.linalg.cholesky(
+        matrix + jitter * jnp.eye(len(matrix), dtype=matrix.dtype)
+    )
+
+
+def _head_dimension(value: int | None) -> int | None:
+    if value is None:
+        return None
+    return whole("head_dimension", value, 1, "Leave it out for square factors.")
+
+
+def needs_layers(noise: AbstractNoise | None) -> None:
+    """Refuse a solver that would change the mean of a layer's noise."""
+    terms = noise.terms if isinstance(noise, NoiseSum) else (noise,)
+    for term in terms:
+        if not isinstance(term, AbstractLayerNoise):
+            continue
+        raise InputError(
+            f"`solver` must be Layers(h) for {type(term).__name__}: it is added "
+            "before the normalization of a layer. Pass solver=Layers(0.1)."
+        )

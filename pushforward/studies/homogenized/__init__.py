@@ -1,0 +1,1 @@
+"""Transformers at initialization: fresh random weights per layer, and the limit."""

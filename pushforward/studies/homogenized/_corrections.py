@@ -1,0 +1,150 @@
+"""Claims where the notes correct a printed statement: both, and which one holds."""
+
+import numpy as np
+
+from pushforward.studies.homogenized._chains import mean_and_error
+from pushforward.studies.homogenized._hard import product_cosine, slow_pair
+from pushforward.studies.homogenized._layers import ETAS, errors
+from pushforward.studies.homogenized._statement import at_least, at_most, paper, within
+from pushforward.studies.homogenized.study import Parameters
+from pushforward.theory import homogenized_pair
+
+SIGMAS = 4.0
+D = 64
+
+
+def loss(overlap: float, k: int, p: Parameters) -> tuple[float, float]:
+    """E cos(Ax, Ay) - R for A = W W'^T with W, W' of shape (64, k): (mean, error)."""
+    rng = np.random.default_rng([p.seed, k])
+    at = np.full(25 * p.draws, overlap)
+    return mean_and_error(product_cosine(at, D, k, rng) - overlap)
+
+
+def two_factors_cost_twice(p: Parameters):
+    """R (1 - R^2)/d, not /(2d)."""
+    mean, error = loss(0.6, D, p)
+    predicted = float(homogenized_pair.hard_overlap(0.6, D)) - 0.6
+    return within(
+        "zero temperature, d = 64, R = .6: E cos(Ax, Ay) - R against -R(1-R^2)/d",
+        paper("low temperature, lemma (corrected)"),
+        "identity",
+        mean,
+        predicted,
+        SIGMAS * error + 1 / D**2,
+    )
+
+
+def published_lemma(p: Parameters):
+    """The published 1/(2d) is that of one Gaussian factor."""
+    mean, error = loss(0.6, D, p)
+    printed = float(homogenized_pair.hard_overlap_published(0.6, D)) - 0.6
+    claim = "the same against the published -R(1-R^2)/(2d): distance in standard errors"
+    note = f"measured {mean:.5f}, published {printed:.5f}"
+    return at_least(
+        claim,
+        paper("low temperature, lemma"),
+        "theorem",
+        abs(mean - printed) / error,
+        SIGMAS,
+        note,
+    )
+
+
+def head_dimension(p: Parameters):
+    """c = 3/2 + d/(2k)."""
+    mean, error = loss(0.6, 16, p)
+    unit = 0.6 * (1 - 0.6**2) / D
+    return within(
+        "heads of dimension 16, d = 64: coefficient of the slow drift",
+        paper("low temperature (corrected)"),
+        "identity",
+        1 - mean / unit,
+        homogenized_pair.slow_coefficient(D, 16),
+        SIGMAS * error / unit + 4 / 16,
+        "3/2 + d/(2k); the next order in 1/k is allowed for",
+    )
+
+
+def slow_clock_is_brownian(p: Parameters):
+    """E artanh^2 u = 2 t at slow time 1/4."""
+    mean, error = mean_and_error(slow_pair(p.replicas, p.seed) ** 2)
+    return within(
+        "two tokens, d = 64, slow time 1/4: E artanh(u)^2 against Brownian motion",
+        paper("low temperature, limit (corrected)"),
+        "theorem",
+        mean,
+        homogenized_pair.slow_artanh_square(0.25, 0.0, 2.0),
+        SIGMAS * error,
+        "du = -2u(1-u^2)dt + sqrt(2)(1-u^2)dB: recurrent, never absorbed",
+    )
+
+
+def published_limit(p: Parameters):
+    """The published drift -u(1-u^2) gives 0.611."""
+    mean, error = mean_and_error(slow_pair(p.replicas, p.seed) ** 2)
+    printed = homogenized_pair.slow_artanh_square(0.25, 0.0, 1.0)
+    claim = "the same against the published equation: distance in standard errors"
+    note = f"measured {mean:.3f}, published equation {printed:.3f}"
+    return at_least(
+        claim,
+        paper("low temperature, limit"),
+        "theorem",
+        (printed - mean) / error,
+        SIGMAS,
+        note,
+    )
+
+
+def order(name: str) -> float:
+    """Exponent of eta in the last two errors."""
+    gaps = np.abs(errors()[name])
+    return float(np.log(gaps[-2] / gaps[-1]) / np.log(ETAS[-2] / ETAS[-1]))
+
+
+def published_modified_equation(p: Parameters):
+    """b - (eta/2) grad_b b leaves an error of order one for layers."""
+    claim = "layers N(x + eta M): order of the error of the published modified equation"
+    return within(
+        claim,
+        paper("modified equation"),
+        "theorem",
+        order("published"),
+        1.0,
+        0.15,
+        "published as second order; true of the tangential update only",
+    )
+
+
+def corrected_modified_equation(p: Parameters):
+    """With -eta <x, b_0> P b_0 it is of order two."""
+    claim = "the same with the radial term -eta <x, b_0> P b_0"
+    where = paper("modified equation (corrected)")
+    return within(claim, where, "identity", order("corrected"), 2.0, 0.15)
+
+
+def tangential_layers(p: Parameters):
+    """N(x + eta P M) follows the published equation to order two."""
+    claim = "tangential layers N(x + eta P M): order of the published equation"
+    return within(
+        claim, paper("modified equation"), "theorem", order("tangential"), 2.0, 0.15
+    )
+
+
+def ode_value(p: Parameters):
+    """m(1) along the ODE, and the chain's distance from it."""
+    found = np.abs(errors()["ODE"] - np.array([-0.032741, -0.017735, -0.009255])).max()
+    claim = "chain minus ODE for eta = .2, .1, .05 against the notes: largest gap"
+    return at_most(claim, paper("notes, oracle 8"), "experiment", found, 1e-6)
+
+
+CLAIMS = (
+    two_factors_cost_twice,
+    published_lemma,
+    head_dimension,
+    slow_clock_is_brownian,
+    published_limit,
+    published_modified_equation,
+    corrected_modified_equation,
+    tangential_layers,
+    ode_value,
+)

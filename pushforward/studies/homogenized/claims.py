@@ -1,0 +1,5 @@
+"""Every claim of the study."""
+
+from pushforward.studies.homogenized import _corrections, _laws
+
+CLAIMS = (*_laws.CLAIMS, *_corrections.CLAIMS)

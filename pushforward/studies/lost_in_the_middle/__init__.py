@@ -1,0 +1,1 @@
+"""Kinetic theory of ordered tokens: why the middle of a prompt is lost."""

@@ -1,0 +1,30 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+TITLE = "Kinetic theory for Transformers and the lost-in-the-middle phenomenon"
+PAPER = "duerinckx2026kinetic"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the paper.
+
+    - `tokens`, `prompts`: length and number of the random prompts of the Monte Carlo.
+    - `crowd`: tokens of the mean-field comparison.
+    """
+
+    seed: int
+    tokens: int
+    prompts: int
+    crowd: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(seed=0, tokens=128, prompts=1024, crowd=4000)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """The sizes of the notes: minutes."""
+        return cls(seed=0, tokens=256, prompts=5120, crowd=40_000)
