@@ -78,7 +78,8 @@ class PerceptronPotential(AbstractFunctional):
 
     def potential(self, x: Float[Array, "m d"]) -> Float[Array, "m"]:
         """v(x) = sum_j omega_j phi(<a_j, x> + b_j)."""
-        return self.phi(self._arguments(x)) @ self.omega.astype(x.dtype)
+        phi = self.phi(self._arguments(x)).astype(x.dtype)  # quadrature is in float64
+        return phi @ self.omega.astype(x.dtype)
 
     def variation(self, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
         """v/2; the measure plays no part."""
