@@ -42,7 +42,7 @@ class AbstractLayerNoise(AbstractNoise):
 
     def _only_tokens(self):
         raise InputError(
-            f"`noise` {type(self).__name__} draws weights for tokens, it has no form on "
+            f"`noise` {type(self).__name__} draws weights for tokens, with no form on "
             "a Density. Use Particles, or CommonNoise(sigma)."
         )
 
