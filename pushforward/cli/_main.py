@@ -7,7 +7,15 @@ import sys
 
 import typer
 
-from pushforward.cli import _cite, _doctor, _show, _simulate, _statistics, _study
+from pushforward.cli import (
+    _cite,
+    _doctor,
+    _explore,
+    _show,
+    _simulate,
+    _statistics,
+    _study,
+)
 from pushforward.errors import InputError, NumericalError, StoreError
 
 USAGE, BAD_INPUT, NUMERICAL, INTERRUPTED, INPUT_OUTPUT = 2, 3, 4, 5, 6
@@ -21,6 +29,7 @@ app = typer.Typer(
 )
 app.command("simulate")(_simulate.simulate)
 app.command("show")(_show.show)
+app.command("explore")(_explore.explore)
 app.add_typer(_study.app, name="study")
 app.command("npmle")(_statistics.npmle)
 app.command("gulp")(_statistics.gulp)
