@@ -37,7 +37,11 @@ def explore(
             f"the page needs the package {error.name}, which is not installed. "
             "Install it with: pip install 'pushforward[web]'"
         ) from error
+    if state:
+        _check(state)
     server = Server(host, port)
+    if run is not None:
+        state = server.show(run)
     address = server.address + (f"#s={state}" if state else "")
 
     def ready() -> None:
@@ -53,3 +57,10 @@ def explore(
             webbrowser.open(address)
 
     server.run(ready)
+
+
+def _check(state: str) -> None:
+    """Refuse a link that was not copied whole, before anything starts."""
+    from pushforward.web._state import from_link
+
+    from_link(state)

@@ -1,35 +1,34 @@
-"""The routes of the explorer."""
+"""What one server holds, and what every answer looks like."""
 
-import contextlib
 import pathlib
-from collections.abc import AsyncIterator
 
-from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
-from starlette.websockets import WebSocket
+from starlette.responses import JSONResponse, Response
 
 import pushforward
-from pushforward.web import _caps, _presets, _words
+from pushforward.errors import InputError
+from pushforward.web import _caps, _words
+from pushforward.web._diagrams import Diagrams
+from pushforward.web._exports import Drawing
+from pushforward.web._files import Files
 from pushforward.web._process import WorkerProcess
-from pushforward.web._runs import Runs
-from pushforward.web._socket import Page, finite
-from pushforward.web._state import Kept, State
+from pushforward.web._runs import Run, Runs
+from pushforward.web._state import State
 
-STATIC = pathlib.Path(__file__).parent / "static"
+BACKGROUND = 900.0  # seconds that a phase diagram or a film may take
 
 
 class Explorer:
-    """Everything one server holds."""
+    """Runs, files and diagrams of one server, and the two processes that compute."""
 
     def __init__(self, root: pathlib.Path, warm: bool = True):
-        self.files = root / "files"
-        self.files.mkdir(parents=True, exist_ok=True)
-        self.worker = WorkerProcess(self.files, nice=0, limit=_caps.RUN_SECONDS)
+        self.files = Files(root / "files")
+        folder = self.files.root
+        self.worker = WorkerProcess(folder, nice=0, limit=_caps.RUN_SECONDS)
+        self.background = WorkerProcess(folder, nice=10, limit=BACKGROUND)
         self.runs = Runs(root / "runs", self.worker)
-        self.kept = Kept()
+        self.diagrams = Diagrams(root / "phase", self.background)
+        self.drawing = Drawing(self.background)
         self.sockets = 0
         self.warm = warm
 
@@ -43,73 +42,47 @@ class Explorer:
     def stop(self) -> None:
         """End the workers."""
         self.worker.close()
+        self.background.close()
 
 
-def application(explorer: Explorer) -> Starlette:
-    """The routes, without the guard in front of them."""
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        explorer.start()
-        try:
-            yield
-        finally:
-            explorer.stop()
-
-    async def socket(connection: WebSocket) -> None:
-        if explorer.sockets >= _caps.SOCKETS:
-            await connection.close(1013)
-            return
-        explorer.sockets += 1
-        try:
-            await Page(connection, explorer.runs, explorer.kept).converse()
-        finally:
-            explorer.sockets -= 1
-
-    async def about(request: Request) -> Response:
-        return JSONResponse(description(explorer))
-
-    async def presets(request: Request) -> Response:
-        return JSONResponse(_presets.all_presets())
-
-    async def manifest(request: Request) -> Response:
-        run = await explorer.runs.get(request.path_params["run"])
-        if run is None or run.done is None:
-            return missing("run")
-        answer = {"run": run.name, **_words.accepted(run.state, run.done), **run.done}
-        return JSONResponse(finite(answer))
-
-    routes = [
-        Route("/", index),
-        Route("/api/about", about),
-        Route("/api/presets", presets),
-        Route("/api/runs/{run}", manifest),
-        WebSocketRoute("/api/socket", socket),
-    ]
-    if (STATIC / "assets").is_dir():
-        routes.append(Mount("/assets", StaticFiles(directory=STATIC / "assets")))
-    return Starlette(routes=routes, lifespan=lifespan)
+async def finished(explorer: Explorer, request: Request) -> Run:
+    """The run that a request names, once it is done."""
+    run = await explorer.runs.get(request.path_params["run"])
+    if run is None or run.done is None:
+        raise LookupError("run")
+    return run
 
 
-async def index(request: Request) -> Response:
-    """The page itself."""
-    page = STATIC / "index.html"
-    if page.is_file():
-        return FileResponse(page, media_type="text/html; charset=utf-8")
-    return PlainTextResponse(
-        "The page is not built. In a checkout: cd web/page && npm ci && npm run build\n",
-        status_code=503,
-    )
+def whole(request: Request, name: str, default: int) -> int:
+    """A whole number of the query."""
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise InputError(f"`{name}` must be a whole number, got {text[:40]!r}.")
+    return int(text)
 
 
-def missing(what: str) -> Response:
-    """404 in the form of every other error."""
+def problem(status: int, argument: str, message: str, fix: str) -> Response:
+    """An error, as everywhere: argument, message, fix."""
+    error = {"argument": argument, "message": message, "fix": fix}
+    return JSONResponse({"error": error}, status_code=status)
+
+
+async def on_bad_input(request: Request, error: Exception) -> Response:
+    """An InputError becomes 400."""
+    text = str(error)
+    argument = text.split("`")[1] if text.count("`") >= 2 else ""
+    message, _, fix = text.partition(". ")
+    return problem(400, argument, message, fix)
+
+
+async def on_missing(request: Request, error: Exception) -> Response:
+    """Something that is not there becomes 404."""
+    what = str(error.args[0]) if error.args else "page"
     fix = "Ask for it again through the page."
-    error = {"argument": what, "message": f"there is no such {what}", "fix": fix}
-    return JSONResponse({"error": error}, status_code=404)
+    return problem(404, what, f"there is no such {what}", fix)
 
 
-def description(explorer: Explorer) -> dict:
+def description() -> dict:
     """What the page must know to draw its controls."""
     models = [
         {"id": name, "label": label, "formula": formula}

@@ -5,6 +5,7 @@ MOST_DIMENSIONS = 512
 MOST_FRAMES = 1001
 MOST_HEADS = 8
 MOST_EIGENVALUES = 16  # of a diagonal V that is given number by number
+MOST_MATRIX = 4  # rows of a V that is given entry by entry
 MOST_SHOWN = 16  # coordinates of a frame that reach the page
 MOST_WORK = 1e8  # n^2 d: one evaluation of the field takes a tenth of a second
 RUN_BYTES = 256 * 2**20  # float64 points of all frames of one run

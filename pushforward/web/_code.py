@@ -13,8 +13,14 @@ NAMES = {
 
 def python(state: State) -> str:
     """A script that prints the numbers of the page."""
+    if state.model == "recorded":
+        return _with_imports(['hidden = np.load("hidden.npy")  # (layers, n, d)'])
     lines = [*_tokens(state), *_field(state), *_flow(state)]
     radius = _objects.ATOM if state.merge else _objects.RADIUS
+    if state.model == "rescaled":
+        last = "print(run.times[-1], clusters[-1])"
+        count = f"clusters = run.observe(pf.observables.ClusterCount({radius!r}))"
+        return _with_imports([*lines, "print(run.outcome)", count, last])
     lines += [
         "print(run.outcome)",
         f"energy = run.observe(pf.InteractionEnergy({state.beta!r}))",
@@ -22,6 +28,10 @@ def python(state: State) -> str:
         "cosine = run.observe(pf.observables.mean_cosine)",
         "print(run.times[-1], energy[-1], clusters[-1], cosine[-1])",
     ]
+    return _with_imports(lines)
+
+
+def _with_imports(lines: list[str]) -> str:
     body = "\n".join(lines)
     outside = [("jax.", "import jax"), ("np.", "import numpy as np")]
     head = [line for use, line in outside if use in body]
@@ -29,7 +39,8 @@ def python(state: State) -> str:
 
 
 def _tokens(state: State) -> list[str]:
-    space = "pf.Circle()" if state.d == 2 else f"pf.Sphere({state.d})"
+    space = repr(_objects.home_of(state)).split("  #")[0]
+    space = f"pf.{space}"
     key = f'key=pf.key_for({state.seed}, "tokens")'
     n = state.n
     made = {
@@ -47,11 +58,15 @@ def _tokens(state: State) -> list[str]:
         "file": 'pf.Particles.normalized(space, np.load("tokens.npy"))',
     }[state.init]
     lines = [f"space = {space}", f"mu = {made}"]
+    flat = state.model == "rescaled"
+    if flat:
+        lines.append(f"mu = pf.Particles(space, {_objects.SIDE!r} * mu.points)")
     if state.moved:
         lines.append("points = np.array(mu.points)")
         for index, point in state.moved:
             lines.append(f"points[{index}] = {list(point)!r}")
-        lines.append("mu = pf.Particles.normalized(space, points)")
+        made = "Particles" if flat else "Particles.normalized"
+        lines.append(f"mu = pf.{made}(space, points)")
     if state.weights == "random":
         draw = f'jax.random.exponential(pf.key_for({state.seed}, "weights"), ({n},))'
         lines.append(f"w = {draw}")
@@ -71,13 +86,15 @@ def _field(state: State) -> list[str]:
     if state.V == "minus":
         general = f"V=-np.eye({state.d})"
     elif isinstance(state.V, tuple):
-        general = f"V=np.diag({list(state.V)!r})"
+        full = isinstance(state.V[0], tuple)
+        rows = [list(row) for row in state.V] if full else list(state.V)
+        general = f"V=np.{'array' if full else 'diag'}({rows!r})"
     if state.heads == 1:
         return [f"field = {_head(state, general)}"]
     lines = [
         "def draw(h, name):",
         f'    key = pf.key_for({state.seed}, f"head {{h}} {{name}}")',
-        f"    return jax.random.normal(key, ({state.d}, {state.d})) / np.sqrt({state.d})",
+        f"    return jax.random.normal(key, {(state.d,) * 2}) / np.sqrt({state.d})",
         "",
     ]
     values = general or 'V=draw(h, "V")'
@@ -89,6 +106,10 @@ def _head(state: State, weights: str) -> str:
     scale = f"log_scale={-abs(state.beta)!r}" if state.model == "usa" else ""
     if state.model == "hard":
         return f"pf.HardAttention({weights})"
+    if state.model == "rescaled":
+        return (
+            f"pf.RescaledAttention({weights}{', ' * bool(weights)}beta={state.beta!r})"
+        )
     inside = ", ".join(part for part in (repr(state.beta), weights, scale) if part)
     return f"pf.{NAMES[state.model]}({inside})"
 

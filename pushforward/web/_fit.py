@@ -1,9 +1,10 @@
 """What one key of a state asks of another: sizes that fit, methods that go together."""
 
 import dataclasses
+from typing import Any
 
 from pushforward.web import _caps
-from pushforward.web._state import FILE, Kept, State, each_in_range
+from pushforward.web._state import FILE, Kept, State, each_in_range, nothing
 
 
 class _Draft:
@@ -18,10 +19,11 @@ class _Draft:
             return
         shown = asked if isinstance(asked, int | float | str) else str(asked)[:60]
         self.notes.append({"key": key, "asked": shown, "used": value, "why": why})
-        self.state = dataclasses.replace(self.state, **{key: value})
+        changed: dict[str, Any] = {key: value}
+        self.state = dataclasses.replace(self.state, **changed)
 
 
-def parse(given: object, kept: Kept = Kept()) -> tuple[State, list[dict]]:
+def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
     """A state that can run, from any JSON, and the report of what was changed.
 
     >>> state, notes = parse({"n": 1e9})
@@ -29,36 +31,65 @@ def parse(given: object, kept: Kept = Kept()) -> tuple[State, list[dict]]:
     (4096, 'must lie in [1, 4096]')
     """
     draft = _Draft(*each_in_range(given, kept), kept)
-    if draft.state.run is not None:
-        return State(run=draft.state.run), draft.notes
+    if draft.state.model == "recorded":
+        _recorded(draft)
+    if draft.state.model == "recorded":
+        return draft.state, draft.notes
+    if draft.state.model == "rescaled":
+        _flat(draft)
     for rule in (_matrices, _starts, _methods, _sizes, _by_hand):
         rule(draft)
     return draft.state, draft.notes
+
+
+def _recorded(draft: _Draft) -> None:
+    """A run that is shown, not computed: only its file and beta count."""
+    state, name = draft.state, draft.state.file
+    about = draft.kept(name) if name else None
+    if about is None or about["kind"] != "hidden":
+        draft.use("model", "sa", "only files of runs or hidden states are recorded")
+        return
+    sizes = {key: about[key] for key in ("n", "d", "frames")}
+    draft.state = State(model="recorded", file=name, beta=state.beta, **sizes)
+
+
+def _flat(draft: _Draft) -> None:
+    """Tokens of R^d, rescaled: a few dimensions, no merging, one head."""
+    draft.use("d", min(draft.state.d, 8), "rescaled tokens have at most 8 coordinates")
+    if draft.state.init not in ("uniform", "gaussian", "clustered"):
+        draft.use("init", "uniform", "tokens of R^d start in a cube")
+    for key, value in (("merge", False), ("heads", 1), ("noise", 0.0)):
+        draft.use(key, value, "not for rescaled tokens")
+    draft.use("solver", "adaptive", "rescaled tokens are solved adaptively")
+    draft.use("t1", min(draft.state.t1, 1000.0), "rescaled tokens stop before t = 1000")
+    if isinstance(draft.state.V, str) and draft.state.V.startswith("file:"):
+        draft.use("V", None, "give the matrix entry by entry")
 
 
 def _matrices(draft: _Draft) -> None:
     V = draft.state.V
     if isinstance(V, str) and V.startswith("file:"):
         name = V.removeprefix("file:")
-        size = draft.kept.matrices(name) if FILE.fullmatch(name) else None
-        if size is None:
+        about = draft.kept(name) if FILE.fullmatch(name) else None
+        if about is None or about["kind"] != "weights":
             draft.use("V", None, "not kept here: drop the file again")
         else:
-            draft.use("d", size, "the dimension of the weights")
+            draft.use("d", about["d"], "the dimension of the weights")
             draft.use("heads", 1, "the file says how many heads there are")
-    if isinstance(V, str) and V in ("identity",):
+    if V == "identity":
         draft.state = dataclasses.replace(draft.state, V=None)
 
 
 def _starts(draft: _Draft) -> None:
     init = draft.state.init
     if init == "file":
-        shape = draft.kept.tokens(draft.state.file) if draft.state.file else None
-        if shape is None:
+        about = draft.kept(draft.state.file) if draft.state.file else None
+        if about is None or about["kind"] != "tokens":
             draft.use("init", "uniform", "there is no file of tokens")
         else:
-            draft.use("n", shape[0], "the number of tokens in the file")
-            draft.use("d", shape[1], "the dimension of the tokens in the file")
+            draft.use("n", about["n"], "the number of tokens in the file")
+            draft.use("d", about["d"], "the dimension of the tokens in the file")
+            _fitting_weights(draft)
     else:
         draft.state = dataclasses.replace(draft.state, file=None)
     if init == "equispaced":
@@ -66,6 +97,14 @@ def _starts(draft: _Draft) -> None:
     if init == "orthonormal":
         why = "there are only d orthonormal tokens"
         draft.use("n", min(draft.state.n, draft.state.d), why)
+
+
+def _fitting_weights(draft: _Draft) -> None:
+    V = draft.state.V
+    if isinstance(V, str) and V.startswith("file:"):
+        about = draft.kept(V.removeprefix("file:"))
+        if about is None or about["d"] != draft.state.d:
+            draft.use("V", None, "the weights do not fit the tokens of the file")
 
 
 def _methods(draft: _Draft) -> None:

@@ -41,7 +41,7 @@ class Labels:
             if names[new] < 0 and old not in taken:
                 names[new] = old
                 taken.add(old)
-        for new in np.flatnonzero(names < 0):
-            names[new] = self.next
+        for orphan in np.flatnonzero(names < 0):
+            names[orphan] = self.next
             self.next += 1
         return names

@@ -13,6 +13,7 @@ from pushforward.web import _caps
 from pushforward.web._state import State
 
 CENTERS, SPREAD = 4, 0.2  # of clustered tokens
+SIDE = 5.0  # rescaled tokens of R^d start in [-5, 5]^d, as in the paper
 CAP = 0.5  # standard deviation of Gaussian tokens about the first axis
 RADIUS, ATOM = 0.05, 1e-5  # at which clusters are counted; ATOM with merging
 
@@ -31,6 +32,11 @@ class Setup:
 def space_of(d: int) -> pf.Circle | pf.Sphere:
     """The circle for d = 2, else the sphere."""
     return pf.Circle() if d == 2 else pf.Sphere(d)
+
+
+def home_of(state: State) -> pf.Circle | pf.Sphere | pf.Euclidean:
+    """The space in which the tokens of a state live."""
+    return pf.Euclidean(state.d) if state.model == "rescaled" else space_of(state.d)
 
 
 def setup(state: State, files: pathlib.Path | None = None) -> Setup:
@@ -69,15 +75,18 @@ def padded(state: State, points, weights, size: int) -> pf.Particles:
         weights = np.full(state.n, 1 / state.n)
     weights = np.concatenate([weights, np.zeros(extra)])
     exact = None if extra == 0 and state.weights == "equal" else weights
-    mu = pf.Particles(space_of(state.d), points, exact)
+    mu = pf.Particles(home_of(state), points, exact)
     return mu.astype("float32") if state.dtype == "float32" else mu
 
 
 def start(state: State, files: pathlib.Path | None) -> tuple[np.ndarray, Any]:
     """Points (n, d), moved by hand where asked, and weights or None."""
     points = np.array(_initial(state, files))
+    if state.model == "rescaled":
+        points *= SIDE
     for index, point in state.moved:
-        points[index] = np.array(point) / np.linalg.norm(point)
+        length = 1.0 if state.model == "rescaled" else np.linalg.norm(point)
+        points[index] = np.array(point) / length
     if state.weights == "equal":
         return points, None
     draw = jax.random.exponential(pf.key_for(state.seed, "weights"), (state.n,))
@@ -85,7 +94,7 @@ def start(state: State, files: pathlib.Path | None) -> tuple[np.ndarray, Any]:
 
 
 def _initial(state: State, files: pathlib.Path | None):
-    space, n = space_of(state.d), state.n
+    space, n = home_of(state), state.n
     key = pf.key_for(state.seed, "tokens")
     if state.init == "uniform":
         # A draw of more tokens begins with the same ones: one shape per size.
@@ -120,6 +129,8 @@ def _head(state: State, Q=None, K=None, V=None):
         return pf.CausalAttention(state.beta, Q, K, V)
     if state.model == "hard":
         return pf.HardAttention(Q, K, V)
+    if state.model == "rescaled":
+        return pf.RescaledAttention(Q, K, V, beta=state.beta)
     return pf.Attention(state.beta, Q, K, V)
 
 
@@ -143,7 +154,10 @@ def value_matrix(state: State) -> np.ndarray | None:
     """The matrix V of a state, None for the identity."""
     if state.V == "minus":
         return -np.eye(state.d)
-    return np.diag(state.V) if isinstance(state.V, tuple) else None
+    if not isinstance(state.V, tuple):
+        return None
+    given = np.array(state.V)
+    return np.diag(given) if given.ndim == 1 else given
 
 
 def _ginibre(state: State, head: int) -> dict:

@@ -1,4 +1,4 @@
-"""The server's side of a worker: orders go out, messages come back to the event loop."""
+"""The server's side of a worker: orders go out, messages come back to the loop."""
 
 import asyncio
 import itertools
@@ -31,10 +31,10 @@ class WorkerProcess:
         self.watchdog: asyncio.TimerHandle | None = None
         self.restarts = 0
 
-    def order(self, kind: str, listener: Callable, **arguments: Any) -> int:
+    def order(self, what: str, listener: Callable, **arguments: Any) -> int:
         """Ask for a job; returns its number."""
         number = next(self.numbers)
-        order = {"job": number, "kind": kind, "arguments": arguments}
+        order = {"job": number, "what": what, "arguments": arguments}
         self.waiting.append((number, order, listener))
         self._next()
         return number
@@ -74,7 +74,7 @@ class WorkerProcess:
     def _start(self) -> None:
         import jax
 
-        cache = jax.config.jax_compilation_cache_dir
+        cache = jax.config.values.get("jax_compilation_cache_dir")
         self.loop = asyncio.get_running_loop()
         self.pipe, theirs = self.context.Pipe()
         self.stop = self.context.Value("q", 0, lock=False)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -27,11 +28,13 @@ class Recorder:
         self.readings: list[Reading] = []
         self.arc, self.drift = 0.0, 0.0
         self.before: np.ndarray | None = None
-        self.pending: tuple | None = None
+        self.pending: tuple[Callable[..., bytes], np.ndarray] | None = None
         self.masses = False
+        self.scale = 1.0  # of the picture: tokens of R^d are shown in the unit ball
+        self.variance: list[float] | None = None
 
-    def project_on(self, final: np.ndarray) -> list[float]:
-        """Show principal coordinates of the final tokens; the variance each keeps."""
+    def project_on(self, final: np.ndarray) -> None:
+        """Show principal coordinates of the final tokens; note what each keeps."""
         _, s, axes = np.linalg.svd(final, full_matrices=False)
         rows = min(final.shape[1], _caps.MOST_SHOWN)
         full = np.zeros((rows, final.shape[1]))
@@ -40,7 +43,7 @@ class Recorder:
         share = np.zeros(rows)
         total = float((s**2).sum()) or 1.0
         share[: min(rows, len(s))] = (s**2 / total)[:rows]
-        return [float(x) for x in share]
+        self.variance = [float(x) for x in share]
 
     def frame(self, t: float, log_t: float | None, mu: pf.Particles, arc=None) -> None:
         """Measure one frame; the one before it goes out."""
@@ -71,17 +74,25 @@ class Recorder:
             arc=self.arc if arc is None else arc,
         )
         named = self.labels.follow(found, weights) % 65536
+        if not round_space and not self.readings:
+            self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
         shown = points if self.basis is None else wide @ self.basis.T
+        shown = shown / self.scale
         masses = weights if self.masses else None
+        hidden = points.shape[1] > _caps.MOST_SHOWN
+        cosines = cosine_shares(wide) if hidden else None
         k = len(self.readings)
         self.readings.append(reading)
-        self.pending = (k, reading, shown, named, masses), points
+        self.pending = (
+            partial(packed, k, reading, shown, named, masses, cosines),
+            points,
+        )
 
     def flush(self, last: bool) -> None:
         """Send the frame that waits: only now it is known whether it is the last."""
         if self.pending is not None:
-            what, points = self.pending
-            self.send(packed(*what, last), points)
+            pack, points = self.pending
+            self.send(pack(last=last), points)
             self.pending = None
 
     def summary(self, run: pf.Trajectory, n_compiled: int) -> dict:
@@ -99,6 +110,8 @@ class Recorder:
             "steps": int(run.steps),
             "rejected": int(run.rejected),
             "norm_drift": self.drift,
+            "scale": self.scale,
+            "space": "euclidean" if isinstance(run.final.space, pf.Euclidean) else "",
             "energy_monotone": self._monotone(1e-6 if float32 else 1e-12),
             "dtype": "float32" if float32 else "float64",
             "plateaus": plateaus(self.readings, self.n),
@@ -108,6 +121,12 @@ class Recorder:
         energy = np.array([r.energy for r in self.readings])
         rises = np.diff(energy) * (1 if self.beta >= 0 else -1)
         return bool((rises >= -slack).all())
+
+
+def cosine_shares(points: np.ndarray) -> np.ndarray:
+    """Shares of the pairs i < j whose cosine lies in each of 64 bins of [-1, 1]."""
+    mu = pf.Particles.normalized(pf.Sphere(points.shape[1]), points)
+    return pf.observables.cosine_histogram(mu, 64)[0]
 
 
 def plateaus(readings: list[Reading], n: int) -> list[dict]:

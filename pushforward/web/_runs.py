@@ -5,14 +5,13 @@ import json
 import pathlib
 import shutil
 from collections import OrderedDict
-from collections.abc import Callable
 
 import numpy as np
 
 from pushforward.io import write_atomically
 from pushforward.web import _caps
 from pushforward.web._process import WorkerProcess
-from pushforward.web._state import FILE, State
+from pushforward.web._state import FILE, State, from_json
 
 
 class Run:
@@ -27,6 +26,7 @@ class Run:
         self.latest: dict | None = None  # the last word on progress
         self.followers = 0
         self.job: int | None = None
+        self.written: asyncio.Future | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -100,6 +100,15 @@ class Runs:
         """Whether too many runs wait already."""
         return len(self.worker.waiting) >= _caps.QUEUE
 
+    async def written(self, run: Run) -> pathlib.Path:
+        """The folder of a finished run, once it is on disk."""
+        if run.written is not None:
+            await asyncio.shield(run.written)
+        folder = self.root / run.name
+        if not (folder / "manifest.json").is_file():
+            await asyncio.to_thread(self._write, run)
+        return folder
+
     def _compute(self, run: Run) -> None:
         def listen(message: dict, payload: bytes) -> None:
             self._listen(run, message, payload)
@@ -116,7 +125,8 @@ class Runs:
             run.latest = message
         elif kind == "done":
             run.done = {"n": run.state.n, "d": run.state.d, **message}
-            asyncio.get_running_loop().run_in_executor(None, self._write, run)
+            loop = asyncio.get_running_loop()
+            run.written = loop.run_in_executor(None, self._write, run)
             self._forget()
         else:
             if kind == "stopped":
@@ -150,8 +160,6 @@ class Runs:
             shutil.rmtree(folder, ignore_errors=True)  # a full disk costs time only
 
     def _read(self, name: str) -> Run | None:
-        from pushforward.web._jobs import from_json
-
         folder = self.root / name
         try:
             manifest = json.loads((folder / "manifest.json").read_bytes())
@@ -184,6 +192,3 @@ def _split(data: bytes, count: int) -> list[bytes]:
     if rest:
         raise ValueError("torn file")
     return [data[k * size : (k + 1) * size] for k in range(count)]
-
-
-Listener = Callable[[dict, bytes], None]

@@ -11,8 +11,10 @@ import uvicorn
 
 from pushforward.errors import InputError
 from pushforward.web import _caps
-from pushforward.web._app import Explorer, application
+from pushforward.web._app import Explorer
+from pushforward.web._fit import parse
 from pushforward.web._guard import Guard
+from pushforward.web._routes import application
 
 LOCAL = ("127.0.0.1", "localhost")
 
@@ -33,8 +35,8 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         raise InputError(
-            f"`port` {port} on {host} cannot be used: {error.strerror}. Choose another, "
-            "or --port 0 for any that is free."
+            f"`port` {port} on {host} cannot be used: {error.strerror}. Choose "
+            "another, or --port 0 for any that is free."
         ) from error
     return bound
 
@@ -71,6 +73,12 @@ class Server:
     def address(self) -> str:
         """What to open."""
         return f"{self.origin}/?token={self.token}"
+
+    def show(self, path: pathlib.Path) -> str:
+        """Keep a stored run; the link that shows it."""
+        kept = self.explorer.files.stored(path)
+        state = {"model": "recorded", "file": kept["file"], "beta": kept["beta"]}
+        return parse(state, self.explorer.files.about)[0].link()
 
     def run(self, ready: Callable[[], Any] | None = None) -> None:
         """Serve until stopped."""

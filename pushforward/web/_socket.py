@@ -1,4 +1,4 @@
-"""One page's socket: it asks for a run and gets its frames, never more than it reads."""
+"""One page's socket: it asks for a run and gets frames as fast as it reads them."""
 
 import asyncio
 import json

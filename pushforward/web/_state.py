@@ -18,7 +18,7 @@ from pushforward import __version__
 from pushforward.errors import InputError
 from pushforward.web import _caps
 
-MODELS = ("sa", "usa", "causal", "hard", "layer")
+MODELS = ("sa", "usa", "causal", "hard", "layer", "rescaled", "recorded")
 STARTS = ("uniform", "clustered", "equispaced", "orthonormal", "gaussian", "file")
 SOLVERS = ("adaptive", "layers", "heun")
 FILE = re.compile(r"[0-9a-f]{32}")
@@ -37,7 +37,7 @@ class State:
     init: str = "uniform"
     file: str | None = None
     heads: int = 1
-    V: str | tuple[float, ...] | None = None
+    V: str | tuple[Any, ...] | None = None
     noise: float = 0.0
     weights: str = "equal"
     solver: str = "adaptive"
@@ -47,7 +47,6 @@ class State:
     frames: int = 201
     clock: str = "linear"
     moved: tuple[tuple[int, tuple[float, ...]], ...] = ()
-    run: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Every key, as the page reads it."""
@@ -70,8 +69,6 @@ class State:
 
     def digest(self) -> str:
         """The name of the run: equal states of one version are one run."""
-        if self.run is not None:
-            return self.run
         text = json.dumps([__version__, self.as_json()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -138,28 +135,24 @@ class Reader:
         self.note(key, asked, default, f"must be one of {', '.join(map(str, choices))}")
         return default
 
-    def name(self, key: str, exists: Callable[[str], bool]) -> str | None:
-        """The name of something the server keeps."""
+    def name(self, key: str, kept: Kept) -> str | None:
+        """The name of a file that the server keeps."""
         asked = self.given.get(key)
         if asked is None:
             return None
-        if isinstance(asked, str) and FILE.fullmatch(asked) and exists(asked):
+        if isinstance(asked, str) and FILE.fullmatch(asked) and kept(asked):
             return asked
         self.note(key, asked, None, "not kept here: drop the file again")
         return None
 
 
-@dataclasses.dataclass(frozen=True)
-class Kept:
-    """What the server keeps, as far as a state may name it.
+# What the server keeps under a name: {kind, n, d, ...}, or None.
+Kept = Callable[[str], dict | None]
 
-    `tokens(id)` is the shape (n, d) of uploaded tokens, `matrices(id)` the dimension
-    of uploaded weights, `runs(id)` whether a stored run is there; None where not.
-    """
 
-    tokens: Callable[[str], tuple[int, int] | None] = lambda name: None
-    matrices: Callable[[str], int | None] = lambda name: None
-    runs: Callable[[str], bool] = lambda name: False
+def nothing(name: str) -> None:
+    """A server that keeps no files."""
+    return None
 
 
 def each_in_range(given: object, kept: Kept) -> tuple[State, list[dict]]:
@@ -177,18 +170,15 @@ def each_in_range(given: object, kept: Kept) -> tuple[State, list[dict]]:
 
 def _each(read: Reader, kept: Kept) -> State:
     """Every key on its own."""
-    d = read.whole("d", 3, 2, _caps.MOST_DIMENSIONS)
-    run = read.name("run", kept.runs)
-    file = read.name("file", lambda name: kept.tokens(name) is not None)
     return State(
         model=read.choice("model", "sa", MODELS),
         beta=read.number("beta", 9.0, -1e4, 1e4),
         n=read.whole("n", 64, 1, _caps.MOST_TOKENS),
-        d=d,
+        d=read.whole("d", 3, 2, _caps.MOST_DIMENSIONS),
         t1=read.number("t1", 20.0, 1e-6, 1e300),
         seed=read.whole("seed", 0, 0, 2**31 - 1),
         init=read.choice("init", "uniform", STARTS),
-        file=file,
+        file=read.name("file", kept),
         heads=read.whole("heads", 1, 1, _caps.MOST_HEADS),
         V=_value_matrix(read),
         noise=read.number("noise", 0.0, 0.0, 10.0),
@@ -200,24 +190,29 @@ def _each(read: Reader, kept: Kept) -> State:
         frames=read.whole("frames", 201, 2, _caps.MOST_FRAMES),
         clock=read.choice("clock", "linear", ("linear", "log")),
         moved=_moved(read),
-        run=run,
     )
 
 
-def _value_matrix(read: Reader) -> str | tuple[float, ...] | None:
+def _value_matrix(read: Reader) -> str | tuple[Any, ...] | None:
     asked = read.given.get("V")
     if asked is None or asked in ("identity", "minus"):
         return asked
     if isinstance(asked, str) and asked.startswith("file:"):
         return asked
-    numbers = isinstance(asked, list) and all(
-        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= 100
-        for v in asked
-    )
-    if numbers and 2 <= len(asked) <= _caps.MOST_EIGENVALUES:
+    if _numbers(asked) and 2 <= len(asked) <= _caps.MOST_EIGENVALUES:
         return tuple(float(v) for v in asked)
+    if isinstance(asked, list) and 2 <= len(asked) <= _caps.MOST_MATRIX:
+        if all(_numbers(row) and len(row) == len(asked) for row in asked):
+            return tuple(tuple(float(v) for v in row) for row in asked)
     read.note("V", asked, None, "must be identity, minus, or 2 to 16 numbers up to 100")
     return None
+
+
+def _numbers(row: object) -> bool:
+    return isinstance(row, list) and all(
+        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= 100
+        for v in row
+    )
 
 
 def _moved(read: Reader) -> tuple[tuple[int, tuple[float, ...]], ...]:
@@ -226,7 +221,7 @@ def _moved(read: Reader) -> tuple[tuple[int, tuple[float, ...]], ...]:
     rows: dict[int, tuple[float, ...]] = {}
     for row in asked if isinstance(asked, list) else [None]:
         try:
-            index, point = row
+            index, point = row  # type: ignore[misc]
             values = tuple(float(x) for x in point)
             if type(index) is not int or not all(map(math.isfinite, values)):
                 raise ValueError
@@ -238,3 +233,12 @@ def _moved(read: Reader) -> tuple[tuple[int, tuple[float, ...]], ...]:
             continue
         rows[index] = values
     return tuple(sorted(rows.items()))
+
+
+def from_json(given: dict) -> State:
+    """A state that was already brought into range, read back from `as_json`."""
+    rows = {k: v for k, v in given.items() if k != "v"}
+    if isinstance(rows["V"], list):
+        rows["V"] = tuple(tuple(v) if isinstance(v, list) else v for v in rows["V"])
+    rows["moved"] = tuple((i, tuple(x)) for i, x in rows["moved"])
+    return State(**rows)

@@ -25,6 +25,11 @@ MODELS = {
         "x_i <- normalize( x_i + h sum_j w_j e^{beta<x_i,x_j>} x_j / Z_i )",
     ),
 }
+MODELS["rescaled"] = (
+    "Attention in R^d without layer norm, rescaled",
+    "dz_i/dt = sum_j P_ij V (z_j - z_i),  z = e^{-tV} x",
+)
+MODELS["recorded"] = ("Recorded layers", "")
 STARTS = {
     "uniform": "uniform on the sphere",
     "clustered": "four clusters",
@@ -37,7 +42,15 @@ STARTS = {
 
 def equation(state: State) -> str:
     """The equation of motion with the numbers of the state in it."""
+    if state.model == "recorded":
+        return "recorded layer by layer, not integrated"
     beta = f"{state.beta:g}"
+    if state.model == "rescaled":
+        value = _value(state) if state.V else ""
+        return (
+            f"dz_i/dt = Σ_j P_ij {value}(z_j − z_i),  "
+            f"P_ij ∝ e^{{{beta} ⟨e^{{tV}}z_i, e^{{tV}}z_j⟩}}"
+        )
     value = "" if state.V in (None, "identity") else _value(state)
     general = state.heads > 1 or (isinstance(state.V, str) and ":" in state.V)
     q, k = ("Q ", "K ") if general else ("", "")
@@ -65,7 +78,7 @@ def equation(state: State) -> str:
 def _value(state: State) -> str:
     if state.V == "minus":
         return "(-1) "
-    if isinstance(state.V, tuple):
+    if isinstance(state.V, tuple) and not isinstance(state.V[0], tuple):
         return f"diag({', '.join(f'{v:g}' for v in state.V)}) "
     return "V "
 
@@ -73,6 +86,10 @@ def _value(state: State) -> str:
 def words(state: State) -> str:
     """The run in one sentence, for those who do not see the canvas."""
     where = "the circle" if state.d == 2 else f"the unit sphere of R^{state.d}"
+    if state.model == "rescaled":
+        where = f"R^{state.d}"
+    if state.model == "recorded":
+        return f"A recorded run: {state.n} tokens, {state.frames} layers or frames."
     name = MODELS[state.model][0]
     extra = "".join(
         text
@@ -90,21 +107,15 @@ def words(state: State) -> str:
     )
 
 
+def space_name(state: State) -> str:
+    """What the page draws the tokens on."""
+    if state.model == "rescaled":
+        return "euclidean"
+    return "circle" if state.d == 2 else "sphere"
+
+
 def accepted(state: State, done: dict | None) -> dict:
     """What a page is told before the frames of a run come."""
-    if state.run is not None:
-        done = done or {}
-        return {
-            "state": state.as_json(),
-            "n": done.get("n"),
-            "d": done.get("d"),
-            "frames": done.get("frames"),
-            "equation": done.get("equation", ""),
-            "python": f"import pushforward as pf\n\nrun = pf.load({done.get('path', 'RUN')!r})\n",
-            "command": f"pushforward show {done.get('path', 'RUN')}",
-            "words": done.get("words", "a stored run"),
-            "radius": _objects.RADIUS,
-        }
     return {
         "state": state.as_json(),
         "n": state.n,
@@ -115,4 +126,5 @@ def accepted(state: State, done: dict | None) -> dict:
         "command": _code.command(state),
         "words": words(state),
         "radius": _objects.ATOM if state.merge else _objects.RADIUS,
+        "space": space_name(state),
     }

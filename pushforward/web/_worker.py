@@ -32,11 +32,12 @@ def main(pipe: Connection, stop: Any, cache: str | None, files: str, nice: int) 
             return
         job = Job(pipe, stop, order["job"])
         try:
-            JOBS[order["kind"]](job, pathlib.Path(files), **order["arguments"])
+            JOBS[order["what"]](job, pathlib.Path(files), **order["arguments"])
         except Stopped:
             job.say("stopped")
         except Exception as error:  # the server must hear of it, whatever it is
-            job.say("error", **explained(error))
+            told: dict[str, Any] = explained(error)
+            job.say("error", **told)
 
 
 class Stopped(KeyboardInterrupt):
