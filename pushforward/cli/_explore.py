@@ -56,7 +56,10 @@ def explore(
 
             webbrowser.open(address)
 
-    server.run(ready)
+    try:
+        server.run(ready)
+    except KeyboardInterrupt:
+        pass  # the way to end it, not an accident
 
 
 def _check(state: str) -> None:

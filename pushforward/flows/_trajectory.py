@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -101,10 +102,20 @@ class Trajectory(eqx.Module):
 
     def save(self, path) -> None:
         """Write the run as a Zarr store that xarray opens; `pf.load` reads it back."""
-        # The one place where a lower folder reaches up: users expect the method here.
+        # A lower folder reaches up: users expect the method here.
         from pushforward.io import save_trajectory
 
         save_trajectory(self, path)
+
+    def view(self, *, beta: float | None = None, height: int = 520) -> Any:
+        """The run in a notebook: turn, play and scrub it; needs `pushforward[web]`.
+
+        Energy is measured at `beta`, the field's own unless given.
+        """
+        # Reaching up like `save`: users expect the method here.
+        from pushforward.web._widget import view
+
+        return view(self, beta=beta, height=height)
 
     def _frames(self) -> Particles:
         if self.measures is None:

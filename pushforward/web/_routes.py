@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import os
-import pathlib
 from collections.abc import AsyncIterator
 
 from starlette.applications import Starlette
@@ -28,16 +26,11 @@ from pushforward.web._app import (
 )
 from pushforward.web._phase import Diagram
 from pushforward.web._socket import Page, finite
+from pushforward.web._static import static_folder
 
 NOT_BUILT = (
     "The page is not built. In a checkout: cd web/page && npm ci && npm run build\n"
 )
-
-
-def static_folder() -> pathlib.Path:
-    """Where the built page lies; a checkout may name another place."""
-    given = os.environ.get("PUSHFORWARD_STATIC")
-    return pathlib.Path(given) if given else pathlib.Path(__file__).parent / "static"
 
 
 class Routes:

@@ -85,6 +85,15 @@ def from_link(text: str) -> dict:
     return found
 
 
+# What the server keeps under a name: {kind, n, d, ...}, or None.
+Kept = Callable[[str], dict | None]
+
+
+def nothing(name: str) -> None:
+    """A server that keeps no files."""
+    return None
+
+
 class Reader:
     """Takes values out of a JSON object and notes what had to change."""
 
@@ -144,15 +153,6 @@ class Reader:
             return asked
         self.note(key, asked, None, "not kept here: drop the file again")
         return None
-
-
-# What the server keeps under a name: {kind, n, d, ...}, or None.
-Kept = Callable[[str], dict | None]
-
-
-def nothing(name: str) -> None:
-    """A server that keeps no files."""
-    return None
 
 
 def each_in_range(given: object, kept: Kept) -> tuple[State, list[dict]]:
