@@ -1,5 +1,6 @@
 """What one server holds, and what every answer looks like."""
 
+import dataclasses
 import pathlib
 
 from starlette.requests import Request
@@ -15,6 +16,13 @@ from pushforward.web._process import WorkerProcess
 from pushforward.web._runs import Run, Runs
 from pushforward.web._state import State
 
+WARM = (  # the usual shapes, the most usual first
+    State(),
+    State(d=2),
+    State(n=32, d=2),
+    State(d=2, merge=True, clock="log"),
+    State(model="causal"),
+)
 BACKGROUND = 900.0  # seconds that a phase diagram or a film may take
 
 
@@ -34,10 +42,9 @@ class Explorer:
 
     def start(self) -> None:
         """Compile the usual shapes before anybody asks."""
-        if self.warm:
-            states = [State(), State(d=2)]
-            short = [{**s.as_json(), "t1": 0.5, "frames": 5} for s in states]
-            self.worker.order("warm", lambda message, payload: None, states=short)
+        for state in WARM if self.warm else ():
+            short = dataclasses.replace(state, t1=0.5, frames=5)
+            self.worker.when_idle("warm", states=[short.as_json()])
 
     def stop(self) -> None:
         """End the workers."""

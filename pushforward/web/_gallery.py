@@ -28,19 +28,18 @@ FAILURES = (
     {
         "id": "frozen",
         "title": "Frozen at machine precision, not converged",
-        "claim": "At β = 400 clusters pull each other with forces below what double "
+        "claim": "At β = 100 clusters pull each other with forces below what double "
         "precision resolves. Nothing moves, nothing has converged: let tokens merge.",
-        "state": {"beta": 400.0, "n": 32, "d": 2, "t1": 1000.0, "clock": "log"},
+        "state": {"beta": 100.0, "init": "clustered", "t1": 1000.0, "clock": "log"},
     },
     {
         "id": "frozen-merged",
         "title": "The same tokens, followed further",
         "claim": "With merging the same run goes on to one cluster, ages later.",
         "state": {
-            "beta": 400.0,
-            "n": 32,
-            "d": 2,
-            "t1": 1e300,
+            "beta": 100.0,
+            "init": "clustered",
+            "t1": 1e90,
             "clock": "log",
             "merge": True,
             "frames": 301,

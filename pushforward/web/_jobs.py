@@ -123,6 +123,7 @@ def as_trajectory(times, points, weights, about: dict, field=None) -> pf.Traject
 def warm(job: Job, files: pathlib.Path, states: list[dict]) -> None:
     """Compile the usual shapes without sending anything."""
     for state in map(from_json, states):
+        job.check()
         made = _objects.setup(state, files)
         quiet = Recorder(state.n, state.beta, made.radius, lambda frame, points: None)
 

@@ -60,9 +60,11 @@ def bucket(state: State) -> int:
     """The number of particles to compile for: n, or the next of a few sizes.
 
     Particles beyond n are copies of the last token without mass: they follow it and
-    move nobody. Noise draws one number per particle, and merging has sizes of its own.
+    move nobody. Where tokens repel, a copy would be driven off by rounding; noise draws
+    one number per particle, and merging has sizes of its own: there n stays n.
     """
-    if state.n == 1 or state.noise > 0 or state.merge:
+    attracts = state.beta >= 0 and state.heads == 1 and state.V is None
+    if state.n == 1 or state.noise > 0 or state.merge or not attracts:
         return state.n
     return next((b for b in _caps.BUCKETS if b >= state.n), state.n)
 

@@ -26,6 +26,7 @@ class WorkerProcess:
         self.context = multiprocessing.get_context("spawn")
         self.numbers = itertools.count(1)
         self.waiting: list[tuple[int, dict, Callable]] = []
+        self.idle: list[tuple[int, dict, Callable]] = []  # done when nothing else is
         self.current: tuple[int, Callable] | None = None
         self.process: Any = None
         self.watchdog: asyncio.TimerHandle | None = None
@@ -33,11 +34,21 @@ class WorkerProcess:
 
     def order(self, what: str, listener: Callable, **arguments: Any) -> int:
         """Ask for a job; returns its number."""
+        entry = self._entry(what, listener, arguments)
+        self.waiting.append(entry)
+        self._next()
+        return entry[0]
+
+    def when_idle(self, what: str, **arguments: Any) -> None:
+        """Ask for a job that may wait for ever, and whose answer nobody needs."""
+        entry = self._entry(what, lambda message, payload: None, arguments)
+        self.idle.append(entry)
+        self._next()
+
+    def _entry(self, what: str, listener: Callable, arguments: dict) -> tuple:
         number = next(self.numbers)
         order = {"job": number, "what": what, "arguments": arguments}
-        self.waiting.append((number, order, listener))
-        self._next()
-        return number
+        return number, order, listener
 
     def cancel(self, number: int) -> None:
         """Give a job up, whether it waits or runs."""
@@ -59,11 +70,12 @@ class WorkerProcess:
             self.process = None
 
     def _next(self) -> None:
-        if self.current is not None or not self.waiting:
+        if self.current is not None or not (self.waiting or self.idle):
             return
         if self.process is None or not self.process.is_alive():
             self._start()
-        number, order, listener = self.waiting.pop(0)
+        queue = self.waiting or self.idle
+        number, order, listener = queue.pop(0)
         self.current = (number, listener)
         self._watch(self.limit)
         try:

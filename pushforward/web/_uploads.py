@@ -26,7 +26,8 @@ def read(name: str, data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     ending = next((e for e in ENDINGS if name.lower().endswith(e)), None)
     if ending is None:
         raise InputError(
-            f"`file` must end in {', '.join(ENDINGS)}, got {name[-40:]!r}."
+            f"`file` must end in {', '.join(ENDINGS)}, got {name[-40:]!r}. "
+            "Save it in one of these forms."
         )
     if not data:
         raise InputError("`file` is empty. Choose another.")

@@ -28,7 +28,7 @@ def presets(p: Parameters) -> tuple[Preset, ...]:
             "rainbow",
             f"Rainbow, {p.crowd} tokens, β = 100",
             "Clusters merge over eighty decades of time until one is left.",
-            {**long, "n": p.crowd, "beta": 100.0, "t1": 1e88, "frames": 401},
+            {**long, "n": p.crowd, "beta": 100.0, "t1": 1e88, "frames": 301},
         ),
         Preset(
             "escape",
