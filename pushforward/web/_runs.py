@@ -80,9 +80,7 @@ class Runs:
         """The run of a state, started if it is new; leave it with `leave`."""
         name = state.digest()
         run = await self.get(name)
-        if run is None or run.error is not None:
-            run = self.kept.get(name)
-        if run is None or run.error is not None:
+        if run is None:
             run = Run(name, state)
             self.kept[name] = run
             self._compute(run)
@@ -93,6 +91,7 @@ class Runs:
         """A page is no longer interested; a run without followers is stopped."""
         run.followers -= 1
         if run.followers <= 0 and not run.ended and run.job is not None:
+            self._drop(run)  # whoever asks from now on starts anew
             self.worker.cancel(run.job)
 
     @property
@@ -133,8 +132,12 @@ class Runs:
                 fix = "Press play, or change a control."
                 message = {"argument": "", "message": "stopped by hand", "fix": fix}
             run.error = message
-            self.kept.pop(run.name, None)
+            self._drop(run)
         run.change()
+
+    def _drop(self, run: Run) -> None:
+        if self.kept.get(run.name) is run:
+            del self.kept[run.name]
 
     def _forget(self) -> None:
         """Drop the oldest finished runs from memory; they stay on disk."""
