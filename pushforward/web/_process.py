@@ -32,14 +32,14 @@ class WorkerProcess:
         self.watchdog: asyncio.TimerHandle | None = None
         self.restarts = 0
 
-    def order(self, what: str, listener: Callable, **arguments: Any) -> int:
+    def order(self, what: str, listener: Callable, /, **arguments: Any) -> int:
         """Ask for a job; returns its number."""
         entry = self._entry(what, listener, arguments)
         self.waiting.append(entry)
         self._next()
         return entry[0]
 
-    def when_idle(self, what: str, **arguments: Any) -> None:
+    def when_idle(self, what: str, /, **arguments: Any) -> None:
         """Ask for a job that may wait for ever, and whose answer nobody needs."""
         entry = self._entry(what, lambda message, payload: None, arguments)
         self.idle.append(entry)

@@ -24,7 +24,6 @@ class Recorder:
         self.n, self.beta, self.radius, self.send = n, beta, radius, send
         self.labels = Labels()
         self.basis: np.ndarray | None = None
-        self.center = 0.0
         self.readings: list[Reading] = []
         self.arc, self.drift = 0.0, 0.0
         self.before: np.ndarray | None = None
@@ -35,15 +34,11 @@ class Recorder:
 
     def project_on(self, final: np.ndarray) -> None:
         """Show principal coordinates of the final tokens; note what each keeps."""
-        _, s, axes = np.linalg.svd(final, full_matrices=False)
+        values, axes = np.linalg.eigh(final.T @ final)  # all d axes, also when n < d
         rows = min(final.shape[1], _caps.MOST_SHOWN)
-        full = np.zeros((rows, final.shape[1]))
-        full[: min(rows, len(axes))] = axes[:rows]
-        self.basis = full
-        share = np.zeros(rows)
-        total = float((s**2).sum()) or 1.0
-        share[: min(rows, len(s))] = (s**2 / total)[:rows]
-        self.variance = [float(x) for x in share]
+        self.basis = axes.T[::-1][:rows]
+        share = np.maximum(values[::-1], 0.0) / max(values.sum(), 1e-300)
+        self.variance = [float(x) for x in share[:rows]]
 
     def frame(self, t: float, log_t: float | None, mu: pf.Particles, arc=None) -> None:
         """Measure one frame; the one before it goes out."""

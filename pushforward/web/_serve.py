@@ -76,7 +76,11 @@ class Server:
 
     def show(self, path: pathlib.Path) -> str:
         """Keep a stored run; the link that shows it."""
-        kept = self.explorer.files.stored(path)
+        try:
+            kept = self.explorer.files.stored(path)
+        except BaseException:
+            self.bound.close()
+            raise
         state = {"model": "recorded", "file": kept["file"], "beta": kept["beta"]}
         return parse(state, self.explorer.files.about)[0].link()
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pushforward import __version__
+import pushforward
 from pushforward.errors import InputError
 from pushforward.web import _caps
 
@@ -69,7 +69,7 @@ class State:
 
     def digest(self) -> str:
         """The name of the run: equal states of one version are one run."""
-        text = json.dumps([__version__, self.as_json()], sort_keys=True)
+        text = json.dumps([pushforward.__version__, self.as_json()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -10,6 +10,10 @@ from pushforward.studies.metastability.study import Parameters
 def presets(p: Parameters) -> tuple[Preset, ...]:
     """Staircase, saddles, rainbow, escape, kinetic data."""
     long = {"merge": True, "clock": "log", "d": 2, "seed": p.seed}
+    return (*_climbs(long), *_others(p, long))
+
+
+def _climbs(long: dict) -> tuple[Preset, ...]:
     steps = {**long, "model": "usa", **_at(ANGLES), "frames": 401}
     return (
         Preset(
@@ -24,6 +28,11 @@ def presets(p: Parameters) -> tuple[Preset, ...]:
             "Five tokens pass near states of 4, 3 and 2 clusters, each for ages.",
             {**steps, "beta": 2000.0, "t1": 1e70},
         ),
+    )
+
+
+def _others(p: Parameters, long: dict) -> tuple[Preset, ...]:
+    return (
         Preset(
             "rainbow",
             f"Rainbow, {p.crowd} tokens, β = 100",

@@ -8,9 +8,12 @@ TOKENS = 32  # of figures 3 to 5
 
 def presets(p: Parameters) -> tuple[Preset, ...]:
     """One or two per figure."""
-    circle = {"n": TOKENS, "d": 2, "t1": 30.0, "seed": p.seed}
+    return (*_figures(p), *_waves(p), *_energies(), *_codes(), *_contexts())
+
+
+def _figures(p: Parameters) -> tuple[Preset, ...]:
     wide = max(d for d in p.phase_dimensions if d <= 128)
-    few = {"d": 3, "V": "minus", "t1": 400.0, "clock": "log"}
+    circle = _circle(p)
     return (
         Preset(
             "sphere",
@@ -43,12 +46,21 @@ def presets(p: Parameters) -> tuple[Preset, ...]:
             "With random Q, K, V tokens still cluster, or move for ever.",
             {"n": TOKENS, "d": 8, "heads": 2, "beta": 2.0, "t1": 30.0},
         ),
+    )
+
+
+def _circle(p: Parameters) -> dict:
+    return {"n": TOKENS, "d": 2, "t1": 30.0, "seed": p.seed}
+
+
+def _waves(p: Parameters) -> tuple[Preset, ...]:
+    return (
         Preset(
             "growth-rates",
             "Growth of waves: from equal angles, one token moved",
             "The uniform circle breaks into about √(2β) clusters.",
             {
-                **circle,
+                **_circle(p),
                 "n": 128,
                 "init": "equispaced",
                 "beta": 25.0,
@@ -70,6 +82,11 @@ def presets(p: Parameters) -> tuple[Preset, ...]:
                 "solver": "layers",
             },
         ),
+    )
+
+
+def _energies() -> tuple[Preset, ...]:
+    return (
         Preset(
             "energy",
             "Energy along SA, β = 4",
@@ -82,6 +99,12 @@ def presets(p: Parameters) -> tuple[Preset, ...]:
             "Unnormalized attention is the gradient flow of the energy.",
             {"model": "usa", "beta": 4.0, "t1": 40.0},
         ),
+    )
+
+
+def _codes() -> tuple[Preset, ...]:
+    few = {"d": 3, "V": "minus", "t1": 400.0, "clock": "log"}
+    return (
         Preset(
             "tetrahedron",
             "Repulsion: four tokens",
@@ -94,6 +117,11 @@ def presets(p: Parameters) -> tuple[Preset, ...]:
             "With V = -I twelve tokens end in the icosahedron, from good starts.",
             {**few, "n": 12, "beta": 5.0},
         ),
+    )
+
+
+def _contexts() -> tuple[Preset, ...]:
+    return (
         Preset(
             "layer-norms",
             "Post-norm: 16 orthonormal tokens, β = 2",
