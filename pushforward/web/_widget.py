@@ -30,6 +30,9 @@ class TrajectoryView(anywidget.AnyWidget):
     the explorer's server would send it.
     """
 
+    # Traits, not files of the class: the built page is looked up when a view is made.
+    _esm = traitlets.Unicode("").tag(sync=True)
+    _css = traitlets.Unicode("").tag(sync=True)
     frames = traitlets.Bytes(b"").tag(sync=True)
     meta = traitlets.Dict({}).tag(sync=True)
     frame = traitlets.Int(0).tag(sync=True)
