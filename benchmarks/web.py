@@ -51,6 +51,14 @@ class Served:
             except OSError:
                 time.sleep(0.1)
 
+    def warm(self) -> bool:
+        """Whether the usual shapes are compiled."""
+        ask = urllib.request.Request(
+            f"{self.origin}/api/about", headers={"Cookie": self.cookie}
+        )
+        with urllib.request.urlopen(ask) as answer:
+            return json.load(answer)["warm"]
+
     def socket(self):
         return connect(
             self.origin.replace("http", "ws") + "/api/socket",
@@ -108,11 +116,12 @@ async def measure(served: Served, rounds: int) -> None:
     async def say(what: str, value: float, unit: str) -> None:
         print(json.dumps({"what": what, "value": round(value, 3), "unit": unit}))
 
-    time.sleep(1)
+    start = time.perf_counter()
+    while not served.warm():
+        await asyncio.sleep(0.2)
+    await say("warm after", time.perf_counter() - start, "s")
     first = await page(served, STATE, 0.0)
-    await say(
-        "first frame of the default run, whatever is compiled", first["first"], "s"
-    )
+    await say("first frame of the default run, warm", first["first"], "s")
     firsts = [
         (await page(served, {**STATE, "beta": 2.0 + k}, 0.0)) for k in range(rounds)
     ]
@@ -128,7 +137,7 @@ async def measure(served: Served, rounds: int) -> None:
     await say("16 pages at 30 fps beside 4 that stall, slowest", value, "fps")
     for socket in waiting:
         socket.transport.abort()
-    large = {"n": 4096, "t1": 2.0, "frames": 31}
+    large = {"n": 4096, "t1": 2.0, "frames": 101}
     await page(served, large, 0.0)
     await say("n = 4096, known run", (await page(served, large, 0.0))["fps"], "fps")
 

@@ -16,12 +16,13 @@ from pushforward.web._process import WorkerProcess
 from pushforward.web._runs import Run, Runs
 from pushforward.web._state import State
 
-WARM = (  # the usual shapes, the most usual first
-    State(),
-    State(d=2),
+WARM = (State(), State(d=2))  # the usual shapes, the most usual first
+# Compiled by the process in the background, for the cache on disk that both share.
+CACHED = (
     State(n=32, d=2),
+    State(n=32),
+    State(model="causal", n=32),
     State(d=2, merge=True, clock="log"),
-    State(model="causal"),
 )
 BACKGROUND = 900.0  # seconds that a phase diagram or a film may take
 
@@ -42,9 +43,12 @@ class Explorer:
 
     def start(self) -> None:
         """Compile the usual shapes before anybody asks."""
-        for state in WARM if self.warm else ():
-            short = dataclasses.replace(state, t1=0.5, frames=5)
-            self.worker.when_idle("warm", states=[short.as_json()])
+        if not self.warm:
+            return
+        for worker, states in ((self.worker, WARM), (self.background, CACHED)):
+            for state in states:
+                short = dataclasses.replace(state, t1=0.5, frames=5)
+                worker.when_idle("warm", states=[short.as_json()])
 
     def stop(self) -> None:
         """End the workers."""
@@ -89,7 +93,7 @@ async def on_missing(request: Request, error: Exception) -> Response:
     return problem(404, what, f"there is no such {what}", fix)
 
 
-def description() -> dict:
+def description(explorer: Explorer) -> dict:
     """What the page must know to draw its controls."""
     models = [
         {"id": name, "label": label, "formula": formula}
@@ -104,6 +108,7 @@ def description() -> dict:
         "inits": inits,
         "dtypes": ["float64", "float32"],
         "default": State().as_json(),
+        "warm": not (explorer.worker.idle or explorer.worker.current),
     }
 
 

@@ -1,5 +1,14 @@
 """Failures worth seeing, and the eight steps of the story, as states."""
 
+# Three pairs of tokens on the circle, a third of it apart; the pairs are not alike.
+_PAIRS = {
+    "n": 6,
+    "d": 2,
+    "beta": 100.0,
+    "clock": "log",
+    "init": "equispaced",
+    "moved": [[1, [0.99, 0.14]], [3, [-0.6, 0.8]], [5, [-0.36, -0.93]]],
+}
 FAILURES = (
     {
         "id": "overflow",
@@ -30,20 +39,13 @@ FAILURES = (
         "title": "Frozen at machine precision, not converged",
         "claim": "At β = 100 clusters pull each other with forces below what double "
         "precision resolves. Nothing moves, nothing has converged: let tokens merge.",
-        "state": {"beta": 100.0, "init": "clustered", "t1": 1000.0, "clock": "log"},
+        "state": {**_PAIRS, "t1": 1000.0},
     },
     {
         "id": "frozen-merged",
         "title": "The same tokens, followed further",
         "claim": "With merging the same run goes on to one cluster, ages later.",
-        "state": {
-            "beta": 100.0,
-            "init": "clustered",
-            "t1": 1e90,
-            "clock": "log",
-            "merge": True,
-            "frames": 301,
-        },
+        "state": {**_PAIRS, "t1": 1e90, "merge": True, "frames": 301},
     },
     {
         "id": "float32",

@@ -50,7 +50,7 @@ class Routes:
 
     async def about(self, request: Request) -> Response:
         """What the page must know to draw its controls."""
-        return JSONResponse(description())
+        return JSONResponse(description(self.explorer))
 
     async def presets(self, request: Request) -> Response:
         """Paper figures, failures, story."""

@@ -463,3 +463,12 @@ def test_padding_moves_nobody(given):
     narrow = pf.flow(made.field, mu, 3.0, save=3)
     assert jnp.abs(wide.points[:, :9] - narrow.points).max() < 1e-10
     assert int(wide.steps) == int(narrow.steps)
+
+
+def test_frozen_is_never_called_converged(client):
+    from pushforward.web._gallery import FAILURES
+
+    state = next(f["state"] for f in FAILURES if f["id"] == "frozen")
+    answer = client.run(state)
+    assert answer.end["outcome"]["kind"] == "frozen at machine precision"
+    assert answer.frames[-1].numbers["clusters"] == 3
