@@ -4,7 +4,7 @@ A study is a package with `study.py` (a frozen dataclass `Parameters` with the c
 methods `quick()` and `full()`, and `TITLE`, `PAPER`), `figures.py` (`FIGURES`: name ->
 (compute, draw); `compute(parameters)` returns a dict of arrays, `draw(data)` returns a
 matplotlib figure), `claims.py` (`CLAIMS`: a tuple of functions of the parameters, each
-returning a `Claim`) and `README.md`. Optional: `presets.py` with `presets(parameters)`,
+returning a `Claim`) and `README.md`. Optional: `presets.py` with `states(parameters)`,
 a tuple of `Preset`s; the explorer offers them by name, with the paper as reference.
 """
 

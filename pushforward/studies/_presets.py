@@ -1,6 +1,6 @@
 """Presets: a study's figures as states of the explorer.
 
-A study may have a file `presets.py` with a function `presets(parameters)` that returns
+A study may have a file `presets.py` with a function `states(parameters)` that returns
 `Preset`s; they appear in the explorer without further work. `state` holds the keys of
 a link of the explorer that differ from its defaults.
 """
@@ -27,7 +27,7 @@ def presets(study: str) -> tuple[Preset, ...]:
     """The presets of a study; none where it has no `presets.py`."""
     if importlib.util.find_spec(f"pushforward.studies.{study}.presets") is None:
         return ()
-    return part(study, "presets").presets(parameters(study))
+    return part(study, "presets").states(parameters(study))
 
 
 def all_presets() -> Iterator[tuple[str, str, Preset]]:

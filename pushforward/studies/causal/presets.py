@@ -16,7 +16,7 @@ WORDS = {
 }
 
 
-def presets(p: Parameters) -> tuple[Preset, ...]:
+def states(p: Parameters) -> tuple[Preset, ...]:
     """The six panels of the atlas, the parking circle, and the square-root law."""
     return (*(_panel(p, name) for name in PANELS), *_circles(p))
 

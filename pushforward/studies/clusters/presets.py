@@ -5,7 +5,7 @@ from pushforward.studies.clusters._systems import CODIMENSION, PLANE, SPACE
 from pushforward.studies.clusters.study import Parameters
 
 
-def presets(p: Parameters) -> tuple[Preset, ...]:
+def states(p: Parameters) -> tuple[Preset, ...]:
     """Polytope, hyperplanes, subspaces, leaders."""
     base = {"model": "rescaled", "n": p.tokens, "beta": 1.0, "seed": p.seed, "t1": 10.0}
     return (

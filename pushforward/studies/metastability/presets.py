@@ -7,7 +7,7 @@ from pushforward.studies.metastability._runs import ANGLES, KINETIC
 from pushforward.studies.metastability.study import Parameters
 
 
-def presets(p: Parameters) -> tuple[Preset, ...]:
+def states(p: Parameters) -> tuple[Preset, ...]:
     """Staircase, saddles, rainbow, escape, kinetic data."""
     long = {"merge": True, "clock": "log", "d": 2, "seed": p.seed}
     return (*_climbs(long), *_others(p, long))

@@ -6,7 +6,7 @@ from pushforward.studies.perspective.study import Parameters
 TOKENS = 32  # of figures 3 to 5
 
 
-def presets(p: Parameters) -> tuple[Preset, ...]:
+def states(p: Parameters) -> tuple[Preset, ...]:
     """One or two per figure."""
     return (*_figures(p), *_waves(p), *_energies(), *_codes(), *_contexts())
 
