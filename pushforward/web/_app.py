@@ -1,6 +1,7 @@
 """What one server holds, and what every answer looks like."""
 
 import dataclasses
+import os
 import pathlib
 
 from starlette.requests import Request
@@ -31,6 +32,8 @@ class Explorer:
     """Runs, files and diagrams of one server, and the two processes that compute."""
 
     def __init__(self, root: pathlib.Path, warm: bool = True):
+        # Three processes share the device: none of them may take all of its memory.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         self.files = Files(root / "files")
         folder = self.files.root
         self.worker = WorkerProcess(folder, nice=0, limit=_caps.RUN_SECONDS)
