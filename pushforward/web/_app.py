@@ -59,11 +59,15 @@ class Explorer:
         self.background.close()
 
 
+class Missing(Exception):
+    """Something that a request names and that is not there."""
+
+
 async def finished(explorer: Explorer, request: Request) -> Run:
     """The run that a request names, once it is done."""
     run = await explorer.runs.get(request.path_params["run"])
     if run is None or run.done is None:
-        raise LookupError("run")
+        raise Missing("run")
     return run
 
 
@@ -94,6 +98,12 @@ async def on_missing(request: Request, error: Exception) -> Response:
     what = str(error.args[0]) if error.args else "page"
     fix = "Ask for it again through the page."
     return problem(404, what, f"there is no such {what}", fix)
+
+
+async def on_failure(request: Request, error: Exception) -> Response:
+    """A mistake of ours becomes 500, without its inside."""
+    fix = "Reload the page; if it stays, report it with the link."
+    return problem(500, "", f"the server failed: {type(error).__name__}", fix)
 
 
 def description(explorer: Explorer) -> dict:

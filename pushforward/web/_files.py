@@ -8,6 +8,7 @@ import pathlib
 import numpy as np
 
 import pushforward as pf
+from pushforward.errors import InputError
 from pushforward.io import write_atomically
 from pushforward.web import _caps, _uploads
 from pushforward.web._state import FILE
@@ -41,6 +42,13 @@ class Files:
         run = pf.load(path)
         flat = isinstance(run.final.space, pf.Euclidean)
         points = np.asarray(run.points)
+        frames, n, _ = points.shape
+        if points.nbytes > _caps.RUN_BYTES or frames > _caps.MOST_FRAMES or n >= 2**16:
+            raise InputError(
+                f"`run` has {frames} frames of {n} tokens, "
+                f"{points.nbytes / 1e6:.0f} MB: the page takes {_caps.MOST_FRAMES} frames and 256 MB. Save fewer "
+                "frames, or draw it with: pushforward show RUN"
+            )
         ended = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
         about = {
             "kind": "hidden",

@@ -17,9 +17,11 @@ from pushforward.errors import InputError
 from pushforward.web import _attention, _caps, _exports, _presets, _words
 from pushforward.web._app import (
     Explorer,
+    Missing,
     description,
     finished,
     on_bad_input,
+    on_failure,
     on_missing,
     problem,
     whole,
@@ -104,7 +106,7 @@ class Routes:
             text = await asyncio.to_thread(_exports.table, run)
             return PlainTextResponse(text, media_type="text/csv", headers=headers)
         if what not in _exports.MEDIA:
-            raise LookupError("export")
+            raise Missing("export")
         last = (run.done or {})["frames"] - 1
         frame = whole(request, "frame", last) if what == "png" else last
         folder = await self.explorer.runs.written(run)
@@ -174,7 +176,12 @@ def application(explorer: Explorer) -> Starlette:
         finally:
             explorer.stop()
 
-    handlers = {InputError: on_bad_input, LookupError: on_missing, 404: not_found}
+    handlers = {
+        InputError: on_bad_input,
+        Missing: on_missing,
+        404: not_found,
+        Exception: on_failure,
+    }
     return Starlette(
         routes=Routes(explorer).table(),
         lifespan=lifespan,
