@@ -46,8 +46,9 @@ class Files:
         if points.nbytes > _caps.RUN_BYTES or frames > _caps.MOST_FRAMES or n >= 2**16:
             raise InputError(
                 f"`run` has {frames} frames of {n} tokens, "
-                f"{points.nbytes / 1e6:.0f} MB: the page takes {_caps.MOST_FRAMES} frames and 256 MB. Save fewer "
-                "frames, or draw it with: pushforward show RUN"
+                f"{points.nbytes / 1e6:.0f} MB: the page takes {_caps.MOST_FRAMES} "
+                "frames, 65535 tokens and 256 MB. Save fewer "
+                "frames, or look at numbers with: pushforward show RUN"
             )
         ended = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
         about = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from pushforward.web import _worker
 
-GRACE = 5.0  # seconds a worker has to notice that its job is not wanted any more
+GRACE = 30.0  # seconds to notice that a job is not wanted: compiling takes a while
 
 
 class WorkerProcess:

@@ -175,7 +175,7 @@ def _each(read: Reader, kept: Kept) -> State:
         beta=read.number("beta", 9.0, -1e4, 1e4),
         n=read.whole("n", 64, 1, _caps.MOST_TOKENS),
         d=read.whole("d", 3, 2, _caps.MOST_DIMENSIONS),
-        t1=read.number("t1", 20.0, 1e-6, 1e300),
+        t1=read.number("t1", 20.0, 1e-4, 1e300),
         seed=read.whole("seed", 0, 0, 2**31 - 1),
         init=read.choice("init", "uniform", STARTS),
         file=read.name("file", kept),

@@ -60,7 +60,7 @@ def test_sixty_four_pages_get_every_frame(client):
 def test_a_page_that_only_asks_cannot_fill_the_memory(client, server):
     """It asks again and again and reads nothing: what waits for it stays bounded."""
     client.run(STATE)
-    with client.socket(max_queue=1) as socket:
+    with client.socket(max_queue=1, close_timeout=1) as socket:
         for k in range(_caps.RUNS_PER_SECOND.__int__() * 2):
             send(socket, type="run", id=k, state=STATE)
         again = client.run({**STATE, "seed": 1})

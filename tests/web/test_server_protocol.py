@@ -348,9 +348,11 @@ def test_weights_from_a_file_run(client):
     about = upload(client, "w.safetensors", save(matrices)).json()
     assert (about["kind"], about["d"], about["heads"]) == ("weights", 3, 1)
     state = {"V": f"file:{about['file']}", "n": 6, "t1": 1.0, "frames": 3}
+    state |= {"solver": "heun", "h": 0.05}
     answer = client.run(state)
     mu = pf.Particles.uniform(pf.Sphere(3), 6, key=pf.key_for(0, "tokens"))
-    run = pf.flow(pf.Attention(9.0, **matrices), mu, 1.0, save=3)
+    field, solver = pf.Attention(9.0, **matrices), pf.Heun(0.05)
+    run = pf.flow(field, mu, 1.0, save=3, solver=solver)
     last = np.asarray(run.final.points)
     assert np.abs(answer.frames[-1].points - last).max() < 1e-6
 
@@ -448,14 +450,8 @@ def test_a_cell_is_the_statistic_of_the_state_it_loads():
     assert critical_noise(1e-9, 2) == pytest.approx(1.0, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"model": "causal", "solver": "heun"},
-        pytest.param({"model": "causal"}, marks=slow),
-        pytest.param({"model": "usa", "d": 2}, marks=slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [{"model": "causal"}, {"model": "usa", "d": 2}])
 def test_padding_moves_nobody(given):
     """Copies of the last token without mass: the same flow, token by token."""
     from pushforward.web._objects import setup

@@ -328,9 +328,9 @@ def test_a_flood_of_messages_ends_the_socket_and_not_the_server(client):
 
 
 def test_a_flood_of_runs_is_answered_with_a_refusal(client):
-    with client.socket() as socket:
+    with client.socket(close_timeout=1) as socket:
         for k in range(60):
-            send(socket, type="run", id=k, state={"n": 1, "t1": 1.0 + k, "frames": 2})
+            send(socket, type="run", id=k, state={"n": 12, "t1": 1.0 + k, "frames": 2})
         refused = 0
         while refused == 0:
             message = socket.recv(timeout=60)

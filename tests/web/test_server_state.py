@@ -33,7 +33,7 @@ numbers = st.floats(-10, 200) | st.integers(-5, 5000)
 states = st.dictionaries(keys, anything | words | numbers, max_size=12)
 
 
-@hypothesis.settings(max_examples=300, deadline=None)
+@hypothesis.settings(max_examples=150, deadline=None)
 @hypothesis.given(states)
 def test_any_json_becomes_a_state_in_range(given):
     state, notes = parse(given)
@@ -61,7 +61,7 @@ def test_any_json_becomes_a_state_in_range(given):
         ({"beta": 1e9}, "beta", 1e4),
         ({"beta": True}, "beta", 9.0),
         ({"t1": 1e30}, "t1", _caps.LONGEST_TIME),
-        ({"t1": 0}, "t1", 1e-6),
+        ({"t1": 0}, "t1", 1e-4),
         ({"n": 4096, "d": 512}, "n", 441),
         ({"init": "orthonormal", "n": 9, "d": 4}, "n", 4),
         ({"init": "equispaced", "d": 5}, "d", 2),
