@@ -4,10 +4,12 @@ Each attack runs in headless Chromium that is logged in to the server, as its ow
 browser would be. A page of the attacker reports what it could do.
 """
 
+import functools
 import http.server
 import os
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -23,6 +25,8 @@ FLAGS = [
 pytestmark = pytest.mark.skipif(
     not os.path.exists(CHROMIUM), reason="Chromium is not installed"
 )
+# A browser belongs to the thread that started it, and other tests have browsers too.
+THREAD = ThreadPoolExecutor(1)
 EVIL_PAGE = b"<!doctype html><title>evil</title><body>evil</body>"
 
 
@@ -49,19 +53,34 @@ def evil():
     thread.join(5)
 
 
+def in_its_thread(work):
+    @functools.wraps(work)
+    def run(*arguments, **named):
+        return THREAD.submit(work, *arguments, **named).result()
+
+    return run
+
+
 @pytest.fixture(scope="module")
 def context(server):
     """A browser whose owner has opened the page of the server."""
     api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
+    playwright = THREAD.submit(api.sync_playwright().start).result()
+
+    @in_its_thread
+    def opened():
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         made = browser.new_context()
         page = made.new_page()
         page.goto(server.address)
         assert page.url == f"{server.origin}/", "the token is gone from the address"
         page.close()
-        yield made
-        browser.close()
+        return browser, made
+
+    browser, made = opened()
+    yield made
+    THREAD.submit(browser.close).result()
+    THREAD.submit(playwright.stop).result()
 
 
 SOCKET = """url => new Promise(done => {
@@ -121,7 +140,7 @@ def visit(context):
 
     yield opened
     for page in pages:
-        page.close()
+        THREAD.submit(page.close).result()
 
 
 def places(evil):
@@ -129,6 +148,7 @@ def places(evil):
     return {"site": f"http://evil.test:{evil}", "port": f"http://127.0.0.1:{evil}"}
 
 
+@in_its_thread
 def test_the_owner_himself_gets_through(server, visit):
     page = visit(f"{server.origin}/")
     url = f"ws://127.0.0.1:{server.port}/api/socket"
@@ -139,6 +159,7 @@ def test_the_owner_himself_gets_through(server, visit):
 
 
 @pytest.mark.parametrize("place", ["site", "port"])
+@in_its_thread
 def test_cross_site_socket(server, evil, visit, place):
     page = visit(places(evil)[place])
     for name in ("127.0.0.1", "localhost", "evil.test"):
@@ -147,6 +168,7 @@ def test_cross_site_socket(server, evil, visit, place):
 
 
 @pytest.mark.parametrize("place", ["site", "port"])
+@in_its_thread
 def test_cross_site_reading(server, evil, visit, place):
     page = visit(places(evil)[place])
     url = f"{server.origin}/api/about"
@@ -159,6 +181,7 @@ def test_cross_site_reading(server, evil, visit, place):
 
 
 @pytest.mark.parametrize("place", ["site", "port"])
+@in_its_thread
 def test_cross_site_writing(server, evil, visit, place):
     before = sorted(p.name for p in server.explorer.files.root.iterdir())
     page = visit(places(evil)[place])
@@ -175,6 +198,7 @@ def test_cross_site_writing(server, evil, visit, place):
 
 
 @pytest.mark.parametrize("place", ["site", "port"])
+@in_its_thread
 def test_framing(server, evil, visit, place):
     page = visit(places(evil)[place])
     inside = page.evaluate(FRAME, f"{server.origin}/")
@@ -183,6 +207,7 @@ def test_framing(server, evil, visit, place):
     assert all(f.url.startswith("chrome-error:") or f.url == "" for f in frames)
 
 
+@in_its_thread
 def test_rebinding(server, visit):
     """A name of the attacker that resolves to this machine, on the server's port."""
     page = visit(f"http://rebound.test:{server.port}/")
@@ -194,6 +219,7 @@ def test_rebinding(server, visit):
     assert "this server is not" in token.content()
 
 
+@in_its_thread
 def test_opened_windows_cannot_be_held(server, evil, visit):
     page = visit(places(evil)["site"])
     with page.expect_popup() as popup:
@@ -203,6 +229,7 @@ def test_opened_windows_cannot_be_held(server, evil, visit):
     popup.value.close()
 
 
+@in_its_thread
 def test_inline_scripts_do_not_run(server, visit):
     page = visit(f"{server.origin}/")
     blocked = page.evaluate(

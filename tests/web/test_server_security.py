@@ -26,11 +26,12 @@ UPGRADE = {
 }
 
 
-def raw(server, request: bytes, wait: float = 10.0) -> bytes:
-    """What comes back on a plain socket."""
+def raw(server, request: bytes, wait: float = 10.0, more: bool = True) -> bytes:
+    """What comes back on a plain socket; without `more` nothing else will be sent."""
     with sockets.create_connection(("127.0.0.1", server.port), timeout=wait) as plain:
         plain.sendall(request)
-        plain.shutdown(sockets.SHUT_WR)
+        if not more:
+            plain.shutdown(sockets.SHUT_WR)
         parts = []
         try:
             while data := plain.recv(65536):
@@ -40,7 +41,7 @@ def raw(server, request: bytes, wait: float = 10.0) -> bytes:
     return b"".join(parts)
 
 
-def ask(server, path="/api/about", method="GET", body=b"", drop=(), **headers) -> bytes:
+def ask(server, path="/api/about", method="GET", drop=(), wait=10.0, **headers):
     """A request with chosen headers; `drop` leaves some out, lists repeat them."""
     given = {"Host": f"127.0.0.1:{server.port}", "Connection": "close", **headers}
     lines = [f"{method} {path} HTTP/1.1"]
@@ -49,9 +50,7 @@ def ask(server, path="/api/about", method="GET", body=b"", drop=(), **headers) -
         if name not in drop:
             many = value if isinstance(value, list) else [value]
             lines += [f"{name}: {one}" for one in many]
-    if body:
-        lines.append(f"Content-Length: {len(body)}")
-    return raw(server, "\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+    return raw(server, "\r\n".join([*lines, "", ""]).encode("latin-1"), wait)
 
 
 def status(answer: bytes) -> int:
@@ -230,7 +229,8 @@ def test_the_same_requests_pass_when_they_are_ours(server, client):
         )
         == 303
     )
-    assert status(ask(server, "/api/socket", Origin=mine, **UPGRADE, **cookie)) == 101
+    opened = ask(server, "/api/socket", wait=1.0, Origin=mine, **UPGRADE, **cookie)
+    assert status(opened) == 101
 
 
 def test_the_token_is_traded_for_a_cookie_that_scripts_cannot_read(server):
@@ -304,7 +304,7 @@ def test_large_headers_and_broken_requests(server):
         b"\x00" * 1000,
         b"PRI * HTTP/2.0\r\n\r\n",
     ):
-        assert not passed(raw(server, junk, wait=3.0))
+        assert not passed(raw(server, junk, wait=3.0, more=False))
 
 
 def test_sockets_are_counted(server, client, monkeypatch):
