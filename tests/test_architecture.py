@@ -31,9 +31,12 @@ ROWS = [
 RANK = {folder: rank for rank, row in enumerate(ROWS) for folder in row}
 # files of the package itself
 EVERYONE = {"errors", "_checks", "_printing", "_references", "_seeds", ""}
-# Late imports inside functions: users expect `Trajectory.save` and `store=path`.
+# Late imports inside functions: users expect `Trajectory.save`, `Trajectory.view` and
+# `store=path`; `pushforward explore` opens the page.
 EXCEPTIONS = {
+    ("cli/_explore.py", "web"),
     ("flows/_trajectory.py", "io"),
+    ("flows/_trajectory.py", "web"),
     ("flows/_hosted.py", "io"),
 }
 MAX_LINES, MAX_CODE = 300, 40

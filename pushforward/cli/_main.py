@@ -10,6 +10,7 @@ import typer
 from pushforward.cli import (
     _cite,
     _doctor,
+    _explore,
     _show,
     _simulate,
     _statistics,
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.command("simulate")(_simulate.simulate)
 app.command("show")(_show.show)
+app.command("explore")(_explore.explore)
 app.add_typer(_study.app, name="study")
 app.command("sweep")(_sweep.sweep)
 app.command("npmle")(_statistics.npmle)

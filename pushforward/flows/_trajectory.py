@@ -106,7 +106,7 @@ class Trajectory(eqx.Module):
     def save(self, path) -> None:
         """Write the run as a Zarr store that xarray opens; `pf.load` reads it back."""
         self._particles()
-        # The one place where a lower folder reaches up: users expect the method here.
+        # A lower folder reaches up: users expect the method here.
         from pushforward.io import save_trajectory
 
         save_trajectory(self, path)
@@ -120,6 +120,17 @@ class Trajectory(eqx.Module):
                 "trajectory[k].sample(key, n)."
             )
         return self._frames()
+
+    def view(self, *, beta: float | None = None, height: int = 520) -> Any:
+        """The run in a notebook: turn, play and scrub it; needs `pushforward[web]`.
+
+        Energy is measured at `beta`, the field's own unless given.
+        """
+        self._particles()
+        # Reaching up like `save`: users expect the method here.
+        from pushforward.web._widget import view
+
+        return view(self, beta=beta, height=height)
 
     def _frames(self) -> Measure:
         if self.measures is None:

@@ -1,0 +1,48 @@
+"""Figures of the study as states of the explorer: rescaled tokens of R^d."""
+
+from pushforward.studies import Preset
+from pushforward.studies.clusters._systems import CODIMENSION, PLANE, SPACE
+from pushforward.studies.clusters.study import Parameters
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """Polytope, hyperplanes, subspaces, leaders."""
+    base = {"model": "rescaled", "n": p.tokens, "beta": 1.0, "seed": p.seed, "t1": 10.0}
+    return (
+        Preset(
+            "polytope-plane",
+            "Polytope: V = I in the plane",
+            "Rescaled tokens go to the vertices of a polygon.",
+            {**base, "d": 2, "t1": 5.0},
+        ),
+        Preset(
+            "polytope-space",
+            "Polytope: V = I in space",
+            "Rescaled tokens go to the vertices of a polytope.",
+            {**base, "d": 3, "t1": 5.0},
+        ),
+        Preset(
+            "hyperplanes-plane",
+            "Hyperplanes: the stored matrix of the plane",
+            "With one growing eigenvalue tokens go to at most three parallel lines.",
+            {**base, "d": 2, "V": PLANE.tolist()},
+        ),
+        Preset(
+            "hyperplanes-space",
+            "Hyperplanes: the stored matrix in space",
+            "With one growing eigenvalue tokens go to at most three parallel planes.",
+            {**base, "d": 3, "V": SPACE.tolist()},
+        ),
+        Preset(
+            "subspaces",
+            "Subspaces: two growing eigenvalues",
+            "Two forms freeze: tokens go to parallel lines in space.",
+            {**base, "d": 3, "V": CODIMENSION.tolist(), "t1": 30.0},
+        ),
+        Preset(
+            "product",
+            "Polygon times a line: V = diag(1, 1, -1/2)",
+            "In the plane of V = I tokens go to a polygon; across it they run free.",
+            {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
+        ),
+    )

@@ -1,0 +1,137 @@
+"""The attention matrix of one frame, as the page draws it."""
+
+import base64
+import functools
+import math
+import pathlib
+from typing import Any
+
+import numpy as np
+
+import pushforward as pf
+from pushforward.errors import InputError
+from pushforward.observables import (
+    attention_entropy,
+    attention_matrix,
+    attention_rank,
+    leaders,
+)
+from pushforward.web import _caps, _objects
+from pushforward.web._frames import numbers_of
+from pushforward.web._runs import Run
+from pushforward.web._state import State
+
+ORDERS = ("index", "cluster", "angle")
+RANKED = 512  # tokens whose singular values are worth waiting for
+
+
+@functools.lru_cache(maxsize=8)
+def _matrices(state: State, files: pathlib.Path) -> list[dict]:
+    return _objects.head_weights(state, files)
+
+
+def matrix(run: Run, k: int, head: int, files: pathlib.Path) -> np.ndarray:
+    """A_ij of frame k and one head, all of it."""
+    mu = measure(run, k, files)
+    state = run.state
+    if state.model == "rescaled":
+        return _rescaled(run, k, mu)
+    if state.model == "recorded":
+        return np.asarray(attention_matrix(mu, state.beta))
+    heads = _matrices(state, files)
+    if not 0 <= head < len(heads):
+        raise InputError(f"`head` must be below {len(heads)}, got {head}.")
+    Q, K = heads[head].get("Q"), heads[head].get("K")
+    causal = state.model == "causal"
+    if state.model == "hard":
+        return _hard(mu, Q, K)
+    return np.asarray(attention_matrix(mu, state.beta, Q, K, causal=causal))
+
+
+def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
+    """The tokens of frame k."""
+    assert run.done is not None
+    if not 0 <= k < len(run.points):
+        raise InputError(f"`frame` must be below {len(run.points)}, got {k}.")
+    points = run.tokens(k).astype(float)
+    if run.done.get("space") == "euclidean":
+        return pf.Particles(pf.Euclidean(points.shape[1]), points)
+    weights = None
+    if run.state.model != "recorded":
+        weights = _objects.start(run.state, files)[1]
+    return pf.Particles.normalized(_objects.space_of(points.shape[1]), points, weights)
+
+
+def _rescaled(run: Run, k: int, mu: pf.Particles) -> np.ndarray:
+    """Attention between the tokens x = e^{tV} z themselves."""
+    t = numbers_of(run.frames[k]).t
+    field = _objects.field(run.state)
+    expansion = field.expansion(t)
+    x = mu.points if expansion is None else mu.points @ expansion.T
+    beta = run.state.beta * math.exp(min(2 * field.growth_rate * t, 690.0))
+    return np.asarray(attention_matrix(mu.moved(x), beta))
+
+
+def _hard(mu: pf.Particles, Q, K) -> np.ndarray:
+    """Equal attention to the best matches."""
+    x = np.asarray(mu.points)
+    q = x if Q is None else x @ np.asarray(Q).T
+    keys = x if K is None else x @ np.asarray(K).T
+    match = q @ keys.T
+    best = match >= match.max(axis=1, keepdims=True) - 1e-12
+    shares = best * np.asarray(mu.weights)
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def picture(run: Run, k: int, head: int, order: str, files: pathlib.Path) -> dict:
+    """The matrix in an order, binned above 256 tokens, with what it says."""
+    if order not in ORDERS:
+        raise InputError(f"`order` must be one of {ORDERS}, got {order[:40]!r}.")
+    A: Any = matrix(run, k, head, files)
+    n = len(A)
+    orders = _orders(run, k)
+    chosen = orders[order]
+    ordered = A[np.ix_(chosen, chosen)]
+    bins = min(n, _caps.MATRIX)
+    if bins < n:
+        ordered = _binned(ordered, bins)
+    few = n <= RANKED
+    return {
+        "n": n,
+        "bins": bins,
+        "binned": bins < n,
+        "order_by": {name: o.tolist() for name, o in orders.items()},
+        "order": chosen.tolist(),
+        "values": base64.b64encode(ordered.astype("<f4").tobytes()).decode(),
+        "entropy": np.asarray(attention_entropy(A)).tolist(),
+        "rank": attention_rank(A) if few else None,
+        "leaders": leaders(A).tolist(),
+    }
+
+
+def _orders(run: Run, k: int) -> dict[str, np.ndarray]:
+    assert run.done is not None
+    n = run.done["n"]
+    frame = run.frames[k]
+    dshow = int.from_bytes(frame[16:20], "little")
+    start = 24 + 56 + 4 * n * dshow
+    labels = np.frombuffer(frame, "<u2", n, start)
+    points = run.tokens(k).astype(float)
+    if points.shape[1] > 2:
+        centered = points - points.mean(axis=0)
+        axes = np.linalg.svd(centered, full_matrices=False)[2]
+        points = centered @ axes[:2].T
+    angle = np.arctan2(points[:, 1], points[:, 0])
+    return {
+        "index": np.arange(n),
+        "cluster": np.argsort(labels, kind="stable"),
+        "angle": np.argsort(angle, kind="stable"),
+    }
+
+
+def _binned(A: np.ndarray, bins: int) -> np.ndarray:
+    """Rows averaged and columns summed over runs of the order: rows still sum to 1."""
+    edges = np.linspace(0, len(A), bins + 1).astype(int)[:-1]
+    sizes = np.diff(np.append(edges, len(A)))
+    columns = np.add.reduceat(A, edges, axis=1)
+    return np.add.reduceat(columns, edges, axis=0) / sizes[:, None]

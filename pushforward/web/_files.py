@@ -1,0 +1,91 @@
+"""Uploads and stored runs by name, in one folder; a name is a hash of the content."""
+
+import hashlib
+import io
+import json
+import pathlib
+
+import numpy as np
+
+import pushforward as pf
+from pushforward.errors import InputError
+from pushforward.io import write_atomically
+from pushforward.web import _caps, _uploads
+from pushforward.web._state import FILE
+
+
+class Files:
+    """What was dropped on the page, or named on the command line."""
+
+    def __init__(self, root: pathlib.Path):
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+
+    def about(self, name: str) -> dict | None:
+        """What is known of a file; None where it is not there."""
+        if not FILE.fullmatch(name):
+            return None
+        try:
+            return json.loads((self.root / f"{name}.json").read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def upload(self, filename: str, data: bytes) -> dict:
+        """Keep an upload; what the page is told about it."""
+        about, arrays = _uploads.read(filename, data)
+        name = hashlib.sha256(data).hexdigest()[:32]
+        shown = pathlib.PurePath(filename.replace("\\", "/")).name[:80]
+        return self._keep(name, {**about, "name": shown}, arrays)
+
+    def stored(self, path: pathlib.Path) -> dict:
+        """Keep a run from disk, so that the page can show it."""
+        run = pf.load(path)
+        flat = isinstance(run.final.space, pf.Euclidean)
+        points = np.asarray(run.points)
+        frames, n, _ = points.shape
+        if points.nbytes > _caps.RUN_BYTES or frames > _caps.MOST_FRAMES or n >= 2**16:
+            raise InputError(
+                f"`run` has {frames} frames of {n} tokens, "
+                f"{points.nbytes / 1e6:.0f} MB: the page takes {_caps.MOST_FRAMES} "
+                "frames, 65535 tokens and 256 MB. Save fewer "
+                "frames, or look at numbers with: pushforward show RUN"
+            )
+        ended = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
+        about = {
+            "kind": "hidden",
+            "n": run.final.n,
+            "d": run.final.d,
+            "frames": len(run),
+            "space": "euclidean" if flat else "sphere",
+            "name": path.name[:80],
+            "note": "",
+            "steps": int(run.steps),
+            "rejected": int(run.rejected),
+            "beta": float(getattr(run.field, "beta", 1.0)),
+            "outcome": {"kind": ended.kind, "sentence": ended.message},
+        }
+        weights = np.asarray(run.weights)
+        name = hashlib.sha256(points.tobytes() + weights.tobytes()).hexdigest()[:32]
+        arrays = {"points": points, "times": np.asarray(run.times), "weights": weights}
+        return self._keep(name, about, arrays)
+
+    def _keep(self, name: str, about: dict, arrays: dict[str, np.ndarray]) -> dict:
+        buffer = io.BytesIO()
+        if about["kind"] == "tokens":
+            np.save(buffer, arrays["points"], allow_pickle=False)
+            write_atomically(self.root / f"{name}.npy", buffer.getvalue())
+        else:
+            np.savez(buffer, **arrays)  # type: ignore[arg-type]
+            write_atomically(self.root / f"{name}.npz", buffer.getvalue())
+        write_atomically(self.root / f"{name}.json", json.dumps(about).encode())
+        self._tidy()
+        return {"file": name, **about}
+
+    def _tidy(self) -> None:
+        """Only the newest files are kept."""
+        kept = [p for p in self.root.glob("*.json") if FILE.fullmatch(p.stem)]
+        kept.sort(key=lambda p: p.stat().st_mtime, reverse=True)
+        for old in kept[_caps.UPLOADS :]:
+            for path in self.root.glob(f"{old.stem}.np*"):
+                path.unlink(missing_ok=True)
+            old.unlink(missing_ok=True)

@@ -1,0 +1,158 @@
+"""What one key of a state asks of another: sizes that fit, methods that go together."""
+
+import dataclasses
+from typing import Any
+
+from pushforward.web import _caps
+from pushforward.web._state import FILE, Kept, State, each_in_range, nothing
+
+
+class _Draft:
+    """A state on its way to one that can run; every change is noted."""
+
+    def __init__(self, state: State, notes: list[dict], kept: Kept):
+        self.state, self.notes, self.kept = state, notes, kept
+
+    def use(self, key: str, value: object, why: str) -> None:
+        asked = getattr(self.state, key)
+        if asked == value:
+            return
+        shown = asked if isinstance(asked, int | float | str) else str(asked)[:60]
+        self.notes.append({"key": key, "asked": shown, "used": value, "why": why})
+        changed: dict[str, Any] = {key: value}
+        self.state = dataclasses.replace(self.state, **changed)
+
+
+def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
+    """A state that can run, from any JSON, and the report of what was changed.
+
+    >>> state, notes = parse({"n": 1e9})
+    >>> state.n, notes[0]["why"]
+    (4096, 'must lie in [1, 4096]')
+    """
+    draft = _Draft(*each_in_range(given, kept), kept)
+    if draft.state.model == "recorded":
+        _recorded(draft)
+    if draft.state.model == "recorded":
+        return draft.state, draft.notes
+    if draft.state.model == "rescaled":
+        _flat(draft)
+    for rule in (_matrices, _starts, _methods, _sizes, _by_hand):
+        rule(draft)
+    return draft.state, draft.notes
+
+
+def _recorded(draft: _Draft) -> None:
+    """A run that is shown, not computed: only its file and beta count."""
+    state, name = draft.state, draft.state.file
+    about = draft.kept(name) if name else None
+    if about is None or about["kind"] != "hidden":
+        draft.use("model", "sa", "only files of runs or hidden states are recorded")
+        return
+    sizes = {key: about[key] for key in ("n", "d", "frames")}
+    draft.state = State(model="recorded", file=name, beta=state.beta, **sizes)
+
+
+def _flat(draft: _Draft) -> None:
+    """Tokens of R^d, rescaled: a few dimensions, no merging, one head."""
+    draft.use("d", min(draft.state.d, 8), "rescaled tokens have at most 8 coordinates")
+    if draft.state.init not in ("uniform", "gaussian", "clustered"):
+        draft.use("init", "uniform", "tokens of R^d start in a cube")
+    for key, value in (("merge", False), ("heads", 1), ("noise", 0.0)):
+        draft.use(key, value, "not for rescaled tokens")
+    draft.use("solver", "adaptive", "rescaled tokens are solved adaptively")
+    draft.use("t1", min(draft.state.t1, 1000.0), "rescaled tokens stop before t = 1000")
+    if isinstance(draft.state.V, str) and draft.state.V.startswith("file:"):
+        draft.use("V", None, "give the matrix entry by entry")
+
+
+def _matrices(draft: _Draft) -> None:
+    V = draft.state.V
+    if isinstance(V, str) and V.startswith("file:"):
+        name = V.removeprefix("file:")
+        about = draft.kept(name) if FILE.fullmatch(name) else None
+        if about is None or about["kind"] != "weights":
+            draft.use("V", None, "not kept here: drop the file again")
+        else:
+            draft.use("d", about["d"], "the dimension of the weights")
+            draft.use("heads", 1, "the file says how many heads there are")
+    if V == "identity":
+        draft.state = dataclasses.replace(draft.state, V=None)
+
+
+def _starts(draft: _Draft) -> None:
+    init = draft.state.init
+    if init == "file":
+        about = draft.kept(draft.state.file) if draft.state.file else None
+        if about is None or about["kind"] != "tokens":
+            draft.use("init", "uniform", "there is no file of tokens")
+        else:
+            draft.use("n", about["n"], "the number of tokens in the file")
+            draft.use("d", about["d"], "the dimension of the tokens in the file")
+            _fitting_weights(draft)
+    else:
+        draft.state = dataclasses.replace(draft.state, file=None)
+    if init == "equispaced":
+        draft.use("d", 2, "equispaced tokens live on the circle")
+    if init == "orthonormal":
+        why = "there are only d orthonormal tokens"
+        draft.use("n", min(draft.state.n, draft.state.d), why)
+
+
+def _fitting_weights(draft: _Draft) -> None:
+    V = draft.state.V
+    if isinstance(V, str) and V.startswith("file:"):
+        about = draft.kept(V.removeprefix("file:"))
+        if about is None or about["d"] != draft.state.d:
+            draft.use("V", None, "the weights do not fit the tokens of the file")
+
+
+def _methods(draft: _Draft) -> None:
+    if draft.state.model == "layer":
+        draft.use("solver", "layers", "one layer per step is its solver")
+    if draft.state.noise > 0 and draft.state.solver == "adaptive":
+        draft.use("solver", "heun", "noise needs a fixed step")
+    if draft.state.merge:
+        for unfit, why in (
+            (draft.state.noise > 0, "noise parts what has merged"),
+            (draft.state.model == "causal", "causal tokens separate again"),
+            (draft.state.solver != "adaptive", "merging needs the adaptive solver"),
+            (draft.state.dtype != "float64", "merging needs float64"),
+        ):
+            if unfit:
+                draft.use("merge", False, why)
+                break
+    fixed = draft.state.solver != "adaptive"
+    if fixed:
+        longest = draft.state.h * _caps.MOST_STEPS
+        why = f"at most {_caps.MOST_STEPS:g} steps of h"
+        draft.use("t1", min(draft.state.t1, longest), why)
+        draft.use("h", min(draft.state.h, draft.state.t1), "a step within t1")
+    elif not draft.state.merge:
+        why = "longer times need merging, which follows e^beta"
+        draft.use("t1", min(draft.state.t1, _caps.LONGEST_TIME), why)
+
+
+def _sizes(draft: _Draft) -> None:
+    state = draft.state
+    if state.init != "file":
+        most = max(int((_caps.MOST_WORK / state.d) ** 0.5), 1)
+        why = f"n^2 d must stay below {_caps.MOST_WORK:g}"
+        draft.use("n", min(state.n, most), why)
+    size = 8 * draft.state.n * state.d
+    most = max(int(_caps.RUN_BYTES // size), 2)
+    draft.use("frames", min(state.frames, most), "all frames together fit 256 MB")
+    if draft.state.solver != "adaptive":
+        steps = max(int(round(draft.state.t1 / draft.state.h)), 1)
+        draft.use("frames", min(draft.state.frames, steps + 1), "one frame per step")
+
+
+def _by_hand(draft: _Draft) -> None:
+    state = draft.state
+    if isinstance(state.V, tuple) and len(state.V) != state.d:
+        why = f"needs one number for each of d = {state.d} coordinates"
+        draft.use("V", None, why)
+    fits = tuple(
+        row for row in state.moved if 0 <= row[0] < state.n and len(row[1]) == state.d
+    )
+    draft.use("moved", fits, "must name tokens that are there, in their dimension")

@@ -1,0 +1,147 @@
+"""A run being recorded: frames in the order of time, then how it ended."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+import pushforward as pf
+from pushforward.measures import components
+from pushforward.web import _caps
+from pushforward.web._frames import Reading, packed
+from pushforward.web._labels import Labels
+from pushforward.web._objects import energy_and_cosine
+
+WORDS = {"frozen": "frozen at machine precision"}
+SHORTEST = 3  # frames of a plateau
+
+
+class Recorder:
+    """Measures each frame and hands it on as bytes; `send(frame, points)`."""
+
+    def __init__(self, n: int, beta: float, radius: float, send: Callable):
+        self.n, self.beta, self.radius, self.send = n, beta, radius, send
+        self.labels = Labels()
+        self.basis: np.ndarray | None = None
+        self.readings: list[Reading] = []
+        self.arc, self.drift = 0.0, 0.0
+        self.before: np.ndarray | None = None
+        self.pending: tuple[Callable[..., bytes], np.ndarray] | None = None
+        self.masses = False
+        self.scale = 1.0  # of the picture: tokens of R^d are shown in the unit ball
+        self.variance: list[float] | None = None
+
+    def project_on(self, final: np.ndarray) -> None:
+        """Show principal coordinates of the final tokens; note what each keeps."""
+        values, axes = np.linalg.eigh(final.T @ final)  # all d axes, also when n < d
+        rows = min(final.shape[1], _caps.MOST_SHOWN)
+        self.basis = axes.T[::-1][:rows]
+        share = np.maximum(values[::-1], 0.0) / max(values.sum(), 1e-300)
+        self.variance = [float(x) for x in share[:rows]]
+
+    def frame(self, t: float, log_t: float | None, mu: pf.Particles, arc=None) -> None:
+        """Measure one frame; the one before it goes out."""
+        self.flush(last=False)
+        points = np.asarray(mu.points)[: self.n]
+        weights = np.asarray(mu.weights)[: self.n]
+        wide = points.astype(float)
+        round_space = not isinstance(mu.space, pf.Euclidean)
+        found = components(mu.space, wide, self.radius)
+        sizes = np.bincount(found, weights)
+        energy, cosine = math.nan, math.nan
+        if round_space:
+            energy, cosine = energy_and_cosine(self.beta, mu)
+            off = np.abs(np.linalg.norm(wide, axis=1) - 1).max()
+            self.drift = max(self.drift, float(off))
+        if self.before is not None:
+            self.arc += float(np.linalg.norm(wide - self.before))
+        self.before = wide
+        if log_t is None:
+            log_t = math.log(t) if t > 0 else -math.inf
+        reading = Reading(
+            t=t,
+            log10_t=log_t / math.log(10),
+            energy=energy,
+            clusters=float(len(sizes)),
+            largest=float(sizes.max()),
+            cosine=cosine,
+            arc=self.arc if arc is None else arc,
+        )
+        named = self.labels.follow(found, weights) % 65536
+        if not round_space and not self.readings:
+            self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
+        shown = points if self.basis is None else wide @ self.basis.T
+        shown = shown / self.scale
+        masses = weights if self.masses else None
+        hidden = points.shape[1] > _caps.MOST_SHOWN
+        cosines = cosine_shares(wide) if hidden else None
+        k = len(self.readings)
+        self.readings.append(reading)
+        self.pending = (
+            partial(packed, k, reading, shown, named, masses, cosines),
+            points,
+        )
+
+    def flush(self, last: bool) -> None:
+        """Send the frame that waits: only now it is known whether it is the last."""
+        if self.pending is not None:
+            pack, points = self.pending
+            self.send(pack(last=last), points)
+            self.pending = None
+
+    def summary(self, run: pf.Trajectory, n_compiled: int) -> dict:
+        """How it ended, in numbers and words."""
+        outcome = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
+        # Copies without mass are not tokens.
+        said = outcome.message.replace(
+            f"all {n_compiled} tokens", f"all {self.n} tokens"
+        )
+        kind = WORDS.get(outcome.kind, outcome.kind)
+        float32 = str(np.asarray(run.final.points).dtype) == "float32"
+        return {
+            "outcome": {"kind": kind, "sentence": said},
+            "frames": len(self.readings),
+            "steps": int(run.steps),
+            "rejected": int(run.rejected),
+            "norm_drift": self.drift,
+            "scale": self.scale,
+            "space": "euclidean" if isinstance(run.final.space, pf.Euclidean) else "",
+            "energy_monotone": self._monotone(1e-6 if float32 else 1e-12),
+            "dtype": "float32" if float32 else "float64",
+            "plateaus": plateaus(self.readings, self.n),
+        }
+
+    def _monotone(self, slack: float) -> bool:
+        energy = np.array([r.energy for r in self.readings])
+        rises = np.diff(energy) * (1 if self.beta >= 0 else -1)
+        return bool((rises >= -slack).all())
+
+
+def cosine_shares(points: np.ndarray) -> np.ndarray:
+    """Shares of the pairs i < j whose cosine lies in each of 64 bins of [-1, 1]."""
+    mu = pf.Particles.normalized(pf.Sphere(points.shape[1]), points)
+    return pf.observables.cosine_histogram(mu, 64)[0]
+
+
+def plateaus(readings: list[Reading], n: int) -> list[dict]:
+    """Stretches of frames with the same number of clusters, fewer than tokens."""
+    counts = [r.clusters for r in readings]
+    shortest = max(SHORTEST, len(counts) // 40)
+    found, start = [], 0
+    for k in range(1, len(counts) + 1):
+        if k < len(counts) and counts[k] == counts[start]:
+            continue
+        if k - start >= shortest and counts[start] <= max(n / 2, 8):
+            first, last = readings[start], readings[k - 1]
+            found.append(
+                {
+                    "from": start,
+                    "to": k - 1,
+                    "clusters": int(counts[start]),
+                    "lifetime": last.t - first.t,
+                    "log10_lifetime": last.log10_t - max(first.log10_t, -3.0),
+                }
+            )
+        start = k
+    return found

@@ -1,0 +1,206 @@
+"""Files dropped on the page: read without running anything, refused with a reason.
+
+Nothing is unpickled, and sizes are checked before memory is taken: the shape that a
+header claims must fit the bytes that are there.
+"""
+
+import io
+import math
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from pushforward.errors import InputError
+from pushforward.web import _caps
+
+ENDINGS = (".npy", ".npz", ".csv", ".safetensors")
+CSV_BYTES = 16 * 2**20
+NAMES = ("points", "tokens", "hidden", "hidden_states", "x")
+MATRICES = ("Q", "K", "V")
+ROWS = "one token per row, (n, d)"
+
+
+def read(name: str, data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
+    """What a file is, {kind, n, d, ...}, and its arrays."""
+    ending = next((e for e in ENDINGS if name.lower().endswith(e)), None)
+    if ending is None:
+        raise InputError(
+            f"`file` must end in {', '.join(ENDINGS)}, got {name[-40:]!r}. "
+            "Save it in one of these forms."
+        )
+    if not data:
+        raise InputError("`file` is empty. Choose another.")
+    try:
+        arrays = _READERS[ending](data)
+    except InputError:
+        raise
+    except Exception as error:  # readers of foreign bytes fail in many ways
+        why = str(error)[:200] or type(error).__name__
+        raise InputError(
+            f"`file` could not be read as {ending}: {why}. Write it again."
+        ) from error
+    return _sorted(arrays)
+
+
+def _npy(data: bytes) -> dict[str, np.ndarray]:
+    return {"": _array(io.BytesIO(data), len(data))}
+
+
+def _array(stream: io.BytesIO, size: int) -> np.ndarray:
+    """One array; the shape in its header must fit the bytes behind it."""
+    version = np.lib.format.read_magic(stream)
+    reader = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if reader is None:
+        raise InputError(f"`file` has format {version}. Save it with numpy.save.")
+    shape, _, dtype = reader(stream)
+    if dtype.hasobject or dtype.kind not in "fiu":
+        raise InputError(f"`file` holds {dtype}, not numbers. Save it as float64.")
+    if math.prod(shape) * dtype.itemsize > size:
+        raise InputError(
+            f"`file` claims the shape {shape} but has only {size} bytes. Save it again."
+        )
+    stream.seek(0)
+    return np.load(stream, allow_pickle=False)
+
+
+def _npz(data: bytes) -> dict[str, np.ndarray]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if len(members) > 16 or sum(m.file_size for m in members) > _caps.UPLOAD_BYTES:
+            raise InputError("`file` unpacks to too much. Save fewer arrays.")
+        found = {}
+        for member in members:
+            with archive.open(member) as packed:
+                raw = packed.read(_caps.UPLOAD_BYTES + 1)  # whatever the header says
+            if len(raw) > _caps.UPLOAD_BYTES:
+                raise InputError("`file` unpacks to too much. Save fewer arrays.")
+            found[member.filename.removesuffix(".npy")] = _array(
+                io.BytesIO(raw), len(raw)
+            )
+    return found
+
+
+def _csv(data: bytes) -> dict[str, np.ndarray]:
+    if len(data) > CSV_BYTES:
+        raise InputError("`file` is over 16 MB of text. Save it as .npy.")
+    lines = data.decode("utf-8-sig").splitlines()
+    marks = {mark: lines[0].count(mark) for mark in ",;\t"}
+    mark = max(marks, key=lambda m: marks[m])
+    try:
+        [float(x) for x in lines[0].split(mark)]
+        skip = 0
+    except ValueError:
+        skip = 1  # a line of names
+    return {"": np.loadtxt(lines[skip:], delimiter=mark, ndmin=2)}
+
+
+def _safetensors(data: bytes) -> dict[str, np.ndarray]:
+    from safetensors.numpy import load
+
+    return load(data)
+
+
+_READERS: dict[str, Any] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".csv": _csv,
+    ".safetensors": _safetensors,
+}
+
+
+def _sorted(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]:
+    """Weights, tokens or hidden states."""
+    if any(name in MATRICES for name in arrays):
+        return _weights({k: v for k, v in arrays.items() if k in MATRICES})
+    named = [k for k in NAMES if k in arrays]
+    if len(arrays) != 1 and not named:
+        names = ", ".join(sorted(arrays)[:5])
+        raise InputError(
+            f"`file` has the arrays {names}. Name one of them points or hidden_states, "
+            "or Q, K, V for weights."
+        )
+    array = arrays[named[0]] if named else next(iter(arrays.values()))
+    x = np.asarray(array, dtype=float)
+    if x.ndim not in (2, 3):
+        raise InputError(
+            f"`file` must hold {ROWS}, or layers of tokens, (layers, n, d); got the "
+            f"shape {x.shape}. Save the array you mean."
+        )
+    return _cloud(x)
+
+
+def _cloud(x: np.ndarray) -> tuple[dict, dict[str, np.ndarray]]:
+    n, d = x.shape[-2:]
+    if not (1 <= n <= _caps.MOST_TOKENS and 2 <= d):
+        raise InputError(
+            f"`file` must have {ROWS}, with n up to {_caps.MOST_TOKENS} and d at least "
+            f"2; got n = {n}, d = {d}. Save fewer rows, or the transpose."
+        )
+    if not np.isfinite(x).all():
+        bad = int((~np.isfinite(x)).sum())
+        raise InputError(f"`file` has {bad} entries that are not finite. Remove them.")
+    lengths = np.linalg.norm(x, axis=-1)
+    if not (lengths > 0).all():
+        row = tuple(int(i) for i in np.argwhere(lengths == 0)[0])
+        raise InputError(f"`file` has a zero vector at {row}. Remove it.")
+    unit = bool(np.abs(lengths - 1).max() <= 1e-6)
+    note = (
+        "" if unit else "vectors were scaled to length one; only directions are shown"
+    )
+    x = x / lengths[..., None]
+    if x.ndim == 3:
+        return _layers(x, note)
+    if d > _caps.MOST_DIMENSIONS or n * n * d > _caps.MOST_WORK:
+        raise InputError(
+            f"`file` has n = {n} tokens of dimension d = {d}: n^2 d must stay below "
+            f"{_caps.MOST_WORK:g} and d below {_caps.MOST_DIMENSIONS + 1} to be run. "
+            "Save fewer rows, or use the command line."
+        )
+    return {"kind": "tokens", "n": n, "d": d, "note": note}, {"points": x}
+
+
+def _layers(x: np.ndarray, note: str) -> tuple[dict, dict[str, np.ndarray]]:
+    layers, n, d = x.shape
+    if not 2 <= layers <= _caps.MOST_FRAMES:
+        raise InputError(
+            f"`file` must have 2 to {_caps.MOST_FRAMES} layers, got {layers}. "
+            "Save the layers you mean."
+        )
+    if d > n:  # only inner products are shown: coordinates in the span of all tokens
+        flat = x.reshape(-1, d)
+        if len(flat) < d:
+            x = np.linalg.qr(flat.T)[1].T.reshape(layers, n, -1)
+    if x.nbytes > _caps.RUN_BYTES:
+        raise InputError("`file` has too many numbers. Save fewer layers or tokens.")
+    about = {"kind": "hidden", "n": n, "d": x.shape[2], "layers": layers}
+    times = np.arange(layers, dtype=float)
+    return {**about, "frames": layers, "note": note}, {"points": x, "times": times}
+
+
+def _weights(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]:
+    """Q, K, V of shape (d, d) or (heads, d, d)."""
+    found: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        x = np.asarray(array, dtype=float)
+        x = x[None] if x.ndim == 2 else x
+        if x.ndim != 3 or x.shape[1] != x.shape[2] or not np.isfinite(x).all():
+            raise InputError(
+                f"`{name}` must be finite, (d, d) or (heads, d, d); got the shape "
+                f"{np.shape(array)}. Save a square matrix."
+            )
+        found[name] = x
+    heads, d = max(len(x) for x in found.values()), next(iter(found.values())).shape[1]
+    fits = all(len(x) in (1, heads) and x.shape[1] == d for x in found.values())
+    if not (fits and 2 <= d <= _caps.MOST_DIMENSIONS and heads <= _caps.MOST_HEADS):
+        shapes = ", ".join(f"{k} {x.shape}" for k, x in found.items())
+        raise InputError(
+            f"`file` has weights that do not fit each other or the page: {shapes}; d "
+            f"up to {_caps.MOST_DIMENSIONS}, heads up to {_caps.MOST_HEADS}."
+        )
+    full = {k: np.broadcast_to(x, (heads, d, d)) for k, x in found.items()}
+    about = {"kind": "weights", "n": 0, "d": d, "heads": heads, "note": ""}
+    return about, full

@@ -1,0 +1,97 @@
+"""The explorer's view in a notebook: one run, offline, many on one page."""
+
+import struct
+from typing import Any
+
+import numpy as np
+
+import pushforward as pf
+from pushforward.errors import InputError
+from pushforward.web import _caps, _objects
+from pushforward.web._record import Recorder
+from pushforward.web._static import static_folder
+
+try:
+    import anywidget
+    import traitlets
+except ModuleNotFoundError as error:
+    raise InputError(
+        f"`view` needs the package {error.name}, which is not installed. Install it "
+        "with: pip install 'pushforward[web]'"
+    ) from error
+
+WIDGET_BYTES = 64 * 2**20  # what a notebook should hold in one output
+
+
+class TrajectoryView(anywidget.AnyWidget):
+    """A trajectory to turn, play and scrub; `frame` is the one that is shown.
+
+    `frames` holds, for each frame, its length (u32, little endian) and the frame as
+    the explorer's server would send it.
+    """
+
+    # Traits, not files of the class: the built page is looked up when a view is made.
+    _esm = traitlets.Unicode("").tag(sync=True)
+    _css = traitlets.Unicode("").tag(sync=True)
+    frames = traitlets.Bytes(b"").tag(sync=True)
+    meta = traitlets.Dict({}).tag(sync=True)
+    frame = traitlets.Int(0).tag(sync=True)
+    height = traitlets.Int(520).tag(sync=True)
+    theme = traitlets.Unicode("auto").tag(sync=True)
+
+
+def view(
+    trajectory: pf.Trajectory,
+    *,
+    beta: float | None = None,
+    radius: float = _objects.RADIUS,
+    height: int = 520,
+) -> TrajectoryView:
+    """The trajectory as a widget; energy is measured at the field's beta."""
+    built = static_folder() / "widget.js"
+    if not built.is_file():
+        raise InputError(
+            "`view` needs the built page, which is not there. In a checkout: "
+            "cd web/page && npm ci && npm run build"
+        )
+    if beta is None:
+        beta = _beta_of(trajectory)
+    frames, done = recorded_frames(trajectory, beta, radius)
+    packed = b"".join(struct.pack("<I", len(f)) + f for f in frames)
+    if len(packed) > WIDGET_BYTES:
+        raise InputError(
+            f"`trajectory` would put {len(packed) / 1e6:.0f} MB into the notebook. "
+            "Save fewer frames, or look at it with: pushforward explore RUN"
+        )
+    sizes = {"n": trajectory.final.n, "d": trajectory.final.d, "frames": len(frames)}
+    meta = {**sizes, "done": done, "words": repr(trajectory), "radius": radius}
+    parts: dict[str, Any] = {"_esm": built.read_text()}
+    style = built.with_suffix(".css")
+    if style.is_file():
+        parts["_css"] = style.read_text()
+    return TrajectoryView(frames=packed, meta=meta, height=height, **parts)
+
+
+def recorded_frames(trajectory: pf.Trajectory, beta: float, radius: float):
+    """The frames as bytes, and how the run ended."""
+    frames: list[bytes] = []
+    n, d = trajectory.final.n, trajectory.final.d
+    recorder = Recorder(n, beta, radius, lambda frame, points: frames.append(frame))
+    weights = np.asarray(trajectory[0].weights)
+    recorder.masses = bool(np.ptp(weights) > 1e-12)
+    if d > 3:
+        recorder.project_on(np.asarray(trajectory.final.points, float))
+    for k in range(min(len(trajectory), _caps.MOST_FRAMES)):
+        logs, arc = trajectory.log_times, trajectory.arc
+        log_t = None if logs is None else float(logs[k])
+        length = None if arc is None else float(arc[k])
+        recorder.frame(float(trajectory.times[k]), log_t, trajectory[k], length)
+    recorder.flush(last=True)
+    done = recorder.summary(trajectory, n)
+    return frames, {**done, "variance": recorder.variance}
+
+
+def _beta_of(trajectory: pf.Trajectory) -> float:
+    """The field's inverse temperature, or one."""
+    found = getattr(trajectory.field, "beta", None)
+    return 1.0 if found is None or np.ndim(found) else float(found)

@@ -1,0 +1,22 @@
+"""One server for all tests of the explorer."""
+
+import pytest
+from explorer_client import Client, running
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    serving = pytest.importorskip("pushforward.web._serve")
+    made = serving.Server(root=tmp_path_factory.mktemp("explorer"), warm=False)
+    thread = running(made)
+    yield made
+    made.stop()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(scope="session")
+def client(server):
+    made = Client(server)
+    yield made
+    made.http.close()
