@@ -18,6 +18,7 @@ from pushforward.flows._long_loop import (
     LongCarry,
     LongSegment,
     advance_long,
+    arrived,
     start,
 )
 from pushforward.flows._long_outcome import explain_long, readable
@@ -63,7 +64,7 @@ def _targets(save, t0, t1, run):
         log_end = math.log(t1 - t0) if t1 < math.inf else math.inf
         while True:
             yield log_end, float(run.carry.arc) + save.step / math.sqrt(run.mu.n)
-            if run.log_t >= log_end:
+            if arrived(run.log_t, log_end):
                 return
     if not t1 < math.inf:
         raise InputError("`t1` may be infinite only with save=ArcLength(step).")
@@ -146,7 +147,8 @@ class _Run:
                 return False
             if int(self.carry.status) == RUNNING and int(self.carry.accepted) < budget:
                 return True
-            reached = self.log_t >= log_end or float(self.carry.arc) >= arc_end
+            there = bool(arrived(self.log_t, log_end))
+            reached = there or float(self.carry.arc) >= arc_end
             if int(self.carry.status) == RUNNING and reached:
                 return True
             if int(self.carry.status) == RUNNING and self._hovers(before):

@@ -20,6 +20,7 @@ from pushforward.measures import Particles
 
 RUNNING, ONE_ATOM, FEWER, BALANCED, OUT_OF_STEPS, UNTIL, NOT_FINITE = range(7)
 
+ROUNDED = 4e-16  # a few units in the last place
 BALANCE = 1e-13  # a drift this much smaller than its terms is rounding
 # After a merge the step keeps its length in time, within these displacements: what is
 # left may be as stiff as before, or slower by a factor of e^{beta}.
@@ -178,12 +179,20 @@ def advance_long(
     """Step until the time or the arc length is reached, or something happens."""
 
     def unfinished(carry: LongCarry) -> Bool[Array, ""]:
-        ahead = (carry.log_t < log_end) & (carry.arc < arc_end)
+        ahead = ~arrived(carry.log_t, log_end) & (carry.arc < arc_end)
         return ahead & (carry.status == RUNNING) & (carry.accepted < steps_end)
 
     return jax.lax.while_loop(
         unfinished, lambda c: _one_step(segment, c, log_end), carry
     )
+
+
+def arrived(log_t, log_end):
+    """Whether the time is reached, up to the rounding of a sum of two logarithms.
+
+    Without the slack a loop may stand one rounding error before its end for ever.
+    """
+    return log_t >= log_end - ROUNDED * (1.0 + jnp.abs(log_end))
 
 
 def _one_step(segment: LongSegment, carry: LongCarry, log_end) -> LongCarry:

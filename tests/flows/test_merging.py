@@ -156,3 +156,11 @@ def test_two_atoms_that_stay_apart_are_reported():
 def test_bad_input_is_named(call, words):
     with pytest.raises(InputError, match=words):
         call(crowd(4))
+
+
+def test_a_frame_one_rounding_error_ahead_does_not_stop_the_run():
+    """The sum of two logarithms may round to just before the frame, again and again."""
+    mu = pf.Particles.uniform(pf.Circle(), 200, key=pf.key_for(0, "tokens"))
+    times = pf.LogTimes(0.01, 400)
+    run = pf.flow(pf.Attention(100.0), mu, 1e88, save=times, merge=pf.Merge())
+    assert run.outcome.kind == "one cluster"
