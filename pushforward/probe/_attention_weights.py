@@ -1,5 +1,8 @@
 """The attention of one trained layer: weights of all heads, and what they compute."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -18,7 +21,7 @@ class HeadWeights(eqx.Module):
     Q: Float[Array, "h k d"]
     K: Float[Array, "h k d"]
     V: Float[Array, "h k d"]
-    O: Float[Array, "h d k"]  # noqa: E741
+    O: Float[Array, "h d k"]
     q: Float[Array, "h k"]
     k: Float[Array, "h k"]
     v: Float[Array, "h k"]
@@ -26,7 +29,7 @@ class HeadWeights(eqx.Module):
 
 
 class Rotary(eqx.Module):
-    """Rotary positions: coordinate pairs (r, r + k/2) turn by i base^{-2r/k} at token i.
+    """Rotary positions: pairs (r, r + k/2) turn by i base^{-2r/k} at token i.
 
     Only the difference of two positions enters a product of rotated vectors.
     """
@@ -66,16 +69,14 @@ def attend(
 
 def head_weights(
     heads: int,
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    O: np.ndarray,  # noqa: E741
-    biases: tuple[np.ndarray | None, ...] = (None, None, None, None),
-) -> HeadWeights:
-    """From the matrices of a file: rows of Q, K, V and columns of O cut into heads.
+    matrices: Sequence[np.ndarray],
+    biases: Sequence[np.ndarray | None],
+) -> Any:
+    """HeadWeights from Q, K, V, O of a file and their biases, cut into heads.
 
     Fewer rows in K and V than in Q mean heads that share them in groups.
     """
+    Q, K, V, O = matrices
     width, d = len(Q) // heads, Q.shape[1]
     own = len(K) // width
 
@@ -90,7 +91,8 @@ def head_weights(
 
     q, k, v, o = biases
     scale = np.asarray(1 / np.sqrt(width), Q.dtype)
-    return HeadWeights(
+    made: Any = HeadWeights  # arrays of numpy, until layers are stacked
+    return made(
         Q=scale * Q.reshape(heads, width, d),
         K=rows(K),
         V=rows(V),

@@ -1,6 +1,7 @@
 """BERT and ALBERT: encoders with full attention and normalization after each sublayer.
 
-x <- LN(x + attention(x)), x <- LN(x + W s(A x + b) + c)   [devlin2019bert, lan2020albert]
+x <- LN(x + attention(x)), x <- LN(x + W s(A x + b) + c)
+[devlin2019bert, lan2020albert]
 """
 
 from typing import Any
@@ -13,12 +14,11 @@ from jaxtyping import Array, Float, Int
 from pushforward.errors import InputError
 from pushforward.probe._attention_weights import (
     HeadWeights,
-    Rotary,
     attend,
     head_weights,
 )
 from pushforward.probe._transformer import (
-    ACTIVATIONS,
+    About,
     AbstractTransformer,
     Sublayers,
     activation_of,
@@ -47,34 +47,14 @@ class Bert(AbstractTransformer):
     kind: Float[Array, "e"]
     norm: Float[Array, "2 e"]
     lift: tuple[Float[Array, "d e"], Float[Array, "d"]] | None
-    layers: BertLayer
-    name: str = eqx.field(static=True)
-    depth: int = eqx.field(static=True)
-    shared: bool = eqx.field(static=True)
-    eps: float = eqx.field(static=True)
-    nonlinearity: str = eqx.field(static=True)
-    causal: bool = eqx.field(static=True, default=False)
-    rotary: Rotary | None = None
-
-    @property
-    def context(self) -> int:
-        """The number of learned positions."""
-        return len(self.positions)
-
-    @property
-    def vocabulary(self) -> int:
-        """The number of known tokens."""
-        return len(self.words)
-
-    @property
-    def activation(self):
-        """The nonlinearity of the perceptrons."""
-        return ACTIVATIONS[self.nonlinearity]
+    layers: Any  # BertLayer, stacked
+    about: About = eqx.field(static=True)
+    rotary: None
 
     def embed(self, ids: Int[Array, "n"]) -> Float[Array, "n d"]:
         """Words, positions and kind of sentence, normalized; ALBERT lifts them."""
         x = self.words[ids] + self.positions[: len(ids)] + self.kind[None, :]
-        x = layer_norm(x, *self.norm, self.eps)
+        x = layer_norm(x, self.norm[0], self.norm[1], self.about.eps)
         return x if self.lift is None else x @ self.lift[0].T + self.lift[1][None, :]
 
     def reads(self, layer: BertLayer, x):
@@ -96,10 +76,10 @@ class Bert(AbstractTransformer):
     def apply(self, layer: BertLayer, x):
         """Attention, norm, perceptron, norm."""
         attention, update = attend(layer.heads, x, causal=False)
-        y = layer_norm(x + update, layer.norms[0], layer.norms[1], self.eps)
+        y = layer_norm(x + update, layer.norms[0], layer.norms[1], self.about.eps)
         z = self.activation(y @ layer.A.T + layer.b[None, :]) @ layer.W.T
         z = layer_norm(
-            y + z + layer.c[None, :], layer.norms[2], layer.norms[3], self.eps
+            y + z + layer.c[None, :], layer.norms[2], layer.norms[3], self.about.eps
         )
         return z, Sublayers(x, attention, update)
 
@@ -121,7 +101,7 @@ def bert(config: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> Be
     norm = [taken(arrays, f"embeddings.LayerNorm.{part}", (e,)) for part in _PARTS]
     kinds = taken(arrays, _KINDS, (config["type_vocab_size"], e))
     positions = taken(arrays, _POSITIONS, (config["max_position_embeddings"], e))
-    lift = None
+    lift: Any = None
     if albert:
         into = "encoder.embedding_hidden_mapping_in"
         lift = (
@@ -142,11 +122,17 @@ def bert(config: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> Be
         norm=jnp.asarray(np.stack(norm)),
         lift=lift,
         layers=stacked(layers),
-        name=name,
-        depth=config["num_hidden_layers"],
-        shared=albert,
-        eps=float(config["layer_norm_eps"]),
-        nonlinearity=activation_of(config, "hidden_act"),
+        rotary=None,
+        about=About(
+            name=name,
+            depth=config["num_hidden_layers"],
+            context=config["max_position_embeddings"],
+            vocabulary=config["vocab_size"],
+            eps=float(config["layer_norm_eps"]),
+            activation=activation_of(config, "hidden_act"),
+            causal=False,
+            shared=albert,
+        ),
     )
 
 
@@ -188,8 +174,9 @@ def _layer(arrays, names: dict[str, str], k: int, heads: int, d: int, m: int):
     matrices = [get(part, "weight", (d, d)) for part in parts]
     biases = tuple(get(part, "bias", (d,)) for part in parts)
     norms = [get(norm, kind, (d,)) for norm in ("norm1", "norm2") for kind in _PARTS]
-    return BertLayer(
-        heads=head_weights(heads, *matrices, biases=biases),
+    made: Any = BertLayer
+    return made(
+        heads=head_weights(heads, matrices, biases),
         norms=np.stack(norms),
         A=get("in", "weight", (m, d)),
         b=get("in", "bias", (m,)),

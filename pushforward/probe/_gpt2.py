@@ -12,12 +12,11 @@ from jaxtyping import Array, Float, Int
 
 from pushforward.probe._attention_weights import (
     HeadWeights,
-    Rotary,
     attend,
     head_weights,
 )
 from pushforward.probe._transformer import (
-    ACTIVATIONS,
+    About,
     AbstractTransformer,
     Sublayers,
     activation_of,
@@ -44,29 +43,9 @@ class Gpt2(AbstractTransformer):
     words: Float[Array, "v d"]
     positions: Float[Array, "p d"]
     norm: Float[Array, "2 d"]
-    layers: Gpt2Layer
-    name: str = eqx.field(static=True)
-    depth: int = eqx.field(static=True)
-    eps: float = eqx.field(static=True)
-    nonlinearity: str = eqx.field(static=True)
-    shared: bool = eqx.field(static=True, default=False)
-    causal: bool = eqx.field(static=True, default=True)
-    rotary: Rotary | None = None
-
-    @property
-    def context(self) -> int:
-        """The number of learned positions."""
-        return len(self.positions)
-
-    @property
-    def vocabulary(self) -> int:
-        """The number of known tokens."""
-        return len(self.words)
-
-    @property
-    def activation(self):
-        """The nonlinearity of the perceptrons."""
-        return ACTIVATIONS[self.nonlinearity]
+    layers: Any  # Gpt2Layer, stacked
+    about: About = eqx.field(static=True)
+    rotary: None
 
     def embed(self, ids: Int[Array, "n"]) -> Float[Array, "n d"]:
         """Words and positions."""
@@ -74,11 +53,11 @@ class Gpt2(AbstractTransformer):
 
     def reads(self, layer: Gpt2Layer, x):
         """x normalized, with the gain and bias before attention."""
-        return layer_norm(x, layer.norms[0], layer.norms[1], self.eps)
+        return layer_norm(x, layer.norms[0], layer.norms[1], self.about.eps)
 
     def last(self, x):
         """The final LayerNorm."""
-        return layer_norm(x, self.norm[0], self.norm[1], self.eps)
+        return layer_norm(x, self.norm[0], self.norm[1], self.about.eps)
 
     def heads(self, layer: Gpt2Layer) -> HeadWeights:
         """The attention weights of a layer."""
@@ -93,7 +72,7 @@ class Gpt2(AbstractTransformer):
         u = self.reads(layer, x)
         attention, update = attend(layer.heads, u, causal=True)
         y = x + update
-        z = layer_norm(y, layer.norms[2], layer.norms[3], self.eps)
+        z = layer_norm(y, layer.norms[2], layer.norms[3], self.about.eps)
         z = self.activation(z @ layer.A.T + layer.b[None, :]) @ layer.W.T
         return y + z + layer.c[None, :], Sublayers(u, attention, update)
 
@@ -113,27 +92,31 @@ def gpt2(config: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> Gp
         positions=jnp.asarray(positions),
         norm=jnp.asarray(np.stack(norm)),
         layers=stacked(layers),
-        name=name,
-        depth=config["n_layer"],
-        eps=float(config["layer_norm_epsilon"]),
-        nonlinearity=activation_of(config, "activation_function"),
+        rotary=None,
+        about=About(
+            name=name,
+            depth=config["n_layer"],
+            context=config["n_positions"],
+            vocabulary=config["vocab_size"],
+            eps=float(config["layer_norm_epsilon"]),
+            activation=activation_of(config, "activation_function"),
+            causal=True,
+        ),
     )
 
 
 def _layer(arrays, k: int, heads: int, d: int, m: int) -> Gpt2Layer:
     get = lambda part, shape: taken(arrays, f"h.{k}.{part}", shape)  # noqa: E731
     matrices = np.split(get("attn.c_attn.weight", (d, 3 * d)).T, 3)
+    matrices.append(get("attn.c_proj.weight", (d, d)).T)
     biases = np.split(get("attn.c_attn.bias", (3 * d,)), 3)
+    biases.append(get("attn.c_proj.bias", (d,)))
     norms = [
         get(f"{n}.{p}", (d,)) for n in ("ln_1", "ln_2") for p in ("weight", "bias")
     ]
-    return Gpt2Layer(
-        heads=head_weights(
-            heads,
-            *matrices,
-            get("attn.c_proj.weight", (d, d)).T,
-            biases=(*biases, get("attn.c_proj.bias", (d,))),
-        ),
+    made: Any = Gpt2Layer
+    return made(
+        heads=head_weights(heads, matrices, biases),
         norms=np.stack(norms),
         A=get("mlp.c_fc.weight", (d, m)).T,
         b=get("mlp.c_fc.bias", (m,)),

@@ -19,7 +19,7 @@ from pushforward.probe._attention_weights import (
     head_weights,
 )
 from pushforward.probe._transformer import (
-    ACTIVATIONS,
+    About,
     AbstractTransformer,
     Sublayers,
     activation_of,
@@ -44,25 +44,9 @@ class Llama(AbstractTransformer):
 
     words: Float[Array, "v d"]
     norm: Float[Array, "d"]
-    layers: LlamaLayer
+    layers: Any  # LlamaLayer, stacked
     rotary: Rotary
-    name: str = eqx.field(static=True)
-    depth: int = eqx.field(static=True)
-    context: int = eqx.field(static=True)
-    eps: float = eqx.field(static=True)
-    nonlinearity: str = eqx.field(static=True)
-    shared: bool = eqx.field(static=True, default=False)
-    causal: bool = eqx.field(static=True, default=True)
-
-    @property
-    def vocabulary(self) -> int:
-        """The number of known tokens."""
-        return len(self.words)
-
-    @property
-    def activation(self):
-        """The nonlinearity of the gates."""
-        return ACTIVATIONS[self.nonlinearity]
+    about: About = eqx.field(static=True)
 
     def embed(self, ids: Int[Array, "n"]) -> Float[Array, "n d"]:
         """Words; positions enter by rotation."""
@@ -70,11 +54,11 @@ class Llama(AbstractTransformer):
 
     def reads(self, layer: LlamaLayer, x):
         """x over its root mean square, times the gain before attention."""
-        return rms_norm(x, layer.norms[0], self.eps)
+        return rms_norm(x, layer.norms[0], self.about.eps)
 
     def last(self, x):
         """The final RMS norm."""
-        return rms_norm(x, self.norm, self.eps)
+        return rms_norm(x, self.norm, self.about.eps)
 
     def heads(self, layer: LlamaLayer) -> HeadWeights:
         """The attention weights of a layer."""
@@ -89,7 +73,7 @@ class Llama(AbstractTransformer):
         u = self.reads(layer, x)
         attention, update = attend(layer.heads, u, causal=True, rotary=self.rotary)
         y = x + update
-        z = rms_norm(y, layer.norms[1], self.eps)
+        z = rms_norm(y, layer.norms[1], self.about.eps)
         z = self.activation(z @ layer.G.T) * (z @ layer.A.T)
         return y + z @ layer.W.T, Sublayers(u, attention, update)
 
@@ -111,11 +95,15 @@ def llama(config: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> L
         norm=jnp.asarray(taken(arrays, "norm.weight", (d,))),
         layers=stacked(layers),
         rotary=Rotary(jnp.asarray(_rotary_base(config))),
-        name=name,
-        depth=config["num_hidden_layers"],
-        context=int(config["max_position_embeddings"]),
-        eps=float(config["rms_norm_eps"]),
-        nonlinearity=activation_of(config, "hidden_act"),
+        about=About(
+            name=name,
+            depth=config["num_hidden_layers"],
+            context=config["max_position_embeddings"],
+            vocabulary=config["vocab_size"],
+            eps=float(config["rms_norm_eps"]),
+            activation=activation_of(config, "hidden_act"),
+            causal=True,
+        ),
     )
 
 
@@ -143,8 +131,9 @@ def _layer(arrays, config: dict[str, Any], k: int) -> LlamaLayer:
     )
     matrices = [get(n, shape) for n, shape in zip(names, shapes, strict=True)]
     norms = [get(n, (d,)) for n in ("input_layernorm", "post_attention_layernorm")]
-    return LlamaLayer(
-        heads=head_weights(heads, *matrices, biases=biases),
+    made: Any = LlamaLayer
+    return made(
+        heads=head_weights(heads, matrices, biases),
         norms=np.stack(norms),
         G=get("mlp.gate_proj", (m, d)),
         A=get("mlp.up_proj", (m, d)),

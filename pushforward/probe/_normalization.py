@@ -25,11 +25,16 @@ class AbstractNormalization(abc.ABC):
 
     @abc.abstractmethod
     def points(self, hidden: Points, inputs: Points | None) -> Points:
-        """The points, layer by layer. `inputs`: the states through the trained norms."""
+        """The points, layer by layer; `inputs` are the states through trained norms."""
 
     @abc.abstractmethod
     def space(self, d: int) -> AbstractSpace:
         """The space they lie in."""
+
+    @property
+    def on_sphere(self) -> bool:
+        """Whether it puts tokens on the unit sphere."""
+        return isinstance(self.space(2), Sphere)
 
 
 @dataclasses.dataclass(frozen=True)

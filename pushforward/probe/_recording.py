@@ -47,8 +47,8 @@ class Recording:
         if bad.any():
             layer, token = np.argwhere(bad)[0]
             raise InputError(
-                f"hidden states of {self.name} are not finite: {int(bad.sum())} tokens, "
-                f"first token {token} of layer {layer}. Repair or leave them out."
+                f"hidden states of {self.name} are not finite in {int(bad.sum())} "
+                f"places, first token {token} of layer {layer}. Leave them out."
             )
 
     @property
@@ -62,8 +62,8 @@ class Recording:
         Its outcome names the model and the normalization; `observed["norm"]` keeps the
         lengths |x| that a normalization divides out.
         """
-        points = normalization.points(self.hidden, self.inputs)
-        points = jnp.asarray(points, float)
+        chosen = normalization.points(self.hidden, self.inputs)
+        points = jnp.asarray(chosen, float)
         count, n, d = points.shape
         first = Particles(normalization.space(d), points[0])
         weights = jnp.broadcast_to(first.log_weights, (count, n))
@@ -94,7 +94,7 @@ class Recording:
         starts = [k for k in range(len(text)) if _begins_word(text, k)]
         word = np.array(
             [
-                np.searchsorted(starts, (a + b - 1), side="right") - 1 if b > a else -1
+                np.searchsorted(starts, b - 1, side="right") - 1 if b > a else -1
                 for a, b in self.tokens.spans
             ]
         )
@@ -121,8 +121,8 @@ def run(
     tokens = tokens_of(
         text,
         tokenizer or chosen.tokenizer,
-        context=transformer.context,
-        vocabulary=transformer.vocabulary,
+        context=transformer.about.context,
+        vocabulary=transformer.about.vocabulary,
     )
     states = forward(transformer, tokens.ids, depth=depth)
     last = transformer.last(states.hidden[-1])

@@ -26,8 +26,8 @@ def from_transformers(model: Any, tokenizer: Any = None) -> Model | None:
         return None
     if model.training:
         raise InputError(
-            "`model` is in training mode, where dropout acts. Call `model.eval()` first; "
-            "nothing about a model is changed here."
+            "`model` is in training mode, where dropout acts. Call `model.eval()` "
+            "first; nothing about a model is changed here."
         )
     weights = model.base_model.state_dict()
     arrays = {k: v.detach().cpu().float().numpy() for k, v in weights.items()}

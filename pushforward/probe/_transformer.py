@@ -1,8 +1,9 @@
 """What every trained model is here: an embedding, layers, and a last normalization."""
 
 import abc
+import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,7 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
-from pushforward.probe._attention_weights import HeadWeights, Rotary
+from pushforward.probe._attention_weights import HeadWeights
 
 
 class Sublayers(NamedTuple):
@@ -36,20 +37,57 @@ class States(NamedTuple):
     update: Float[Array, "l n d"]
 
 
+@dataclasses.dataclass(frozen=True)
+class About:
+    """What a configuration says beyond the shapes of the weights.
+
+    `context` is the longest text in tokens; `eps` stands in the denominators of norms.
+    """
+
+    name: str
+    depth: int
+    context: int
+    vocabulary: int
+    eps: float
+    activation: str
+    causal: bool
+    shared: bool = False
+
+
 class AbstractTransformer(eqx.Module):
     """A trained model in JAX. `layers` holds all layers stacked along a first axis.
 
     When `shared`, there is one layer, applied `depth` times.
     """
 
-    name: eqx.AbstractVar[str]
-    depth: eqx.AbstractVar[int]
-    context: eqx.AbstractVar[int]
-    vocabulary: eqx.AbstractVar[int]
-    causal: eqx.AbstractVar[bool]
-    shared: eqx.AbstractVar[bool]
-    rotary: eqx.AbstractVar[Rotary | None]
-    layers: eqx.AbstractVar[eqx.Module]
+    about: eqx.AbstractVar[About]
+    layers: eqx.AbstractVar[Any]
+    rotary: eqx.AbstractVar[Any]
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self.about.name
+
+    @property
+    def depth(self) -> int:
+        """The number of layers it was trained with."""
+        return self.about.depth
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token sees only itself and what stands before it."""
+        return self.about.causal
+
+    @property
+    def shared(self) -> bool:
+        """Whether all layers have the same weights."""
+        return self.about.shared
+
+    @property
+    def activation(self) -> Callable[[Array], Array]:
+        """The nonlinearity of the perceptrons."""
+        return ACTIVATIONS[self.about.activation]
 
     @abc.abstractmethod
     def embed(self, ids: Int[Array, "n"]) -> Float[Array, "n d"]:
@@ -76,11 +114,6 @@ class AbstractTransformer(eqx.Module):
     @abc.abstractmethod
     def mlp(self, layer) -> tuple[Array | None, ...]:
         """(W, A, b, c, G) of W s(A u + b) + c, or of W (s(G u) * (A u))."""
-
-    @property
-    @abc.abstractmethod
-    def activation(self) -> Callable[[Array], Array]:
-        """The nonlinearity s of the perceptrons."""
 
     def layer(self, k: int):
         """The weights of layer k, counted from 0."""
@@ -181,7 +214,7 @@ def stacked(layers: list):
     return jax.tree_util.tree_map(lambda *leaf: jnp.asarray(np.stack(leaf)), *layers)
 
 
-def taken(arrays: dict[str, np.ndarray], name: str, shape: tuple) -> np.ndarray:
+def taken(arrays: dict[str, np.ndarray], name: str, shape: tuple) -> Any:
     """A weight by name, in float32, of the shape that the configuration promises."""
     if name not in arrays:
         raise InputError(f"the weights have no tensor {name!r}; is the file complete?")
