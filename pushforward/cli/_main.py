@@ -9,6 +9,7 @@ import typer
 
 from pushforward.cli import _cite, _doctor, _show, _simulate, _statistics, _study
 from pushforward.cli import _models as _models
+from pushforward.cli import _probe as _probe
 from pushforward.errors import InputError, NumericalError, StoreError
 
 USAGE, BAD_INPUT, NUMERICAL, INTERRUPTED, INPUT_OUTPUT = 2, 3, 4, 5, 6
@@ -27,6 +28,7 @@ app.command("npmle")(_statistics.npmle)
 app.command("gulp")(_statistics.gulp)
 app.command("match")(_statistics.match)
 app.add_typer(_models.app, name="models")
+app.command("probe")(_probe.probe)
 app.command("doctor")(_doctor.doctor)
 app.command("cite")(_cite.cite)
 

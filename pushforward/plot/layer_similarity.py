@@ -17,7 +17,7 @@ RIDGE = 1e-2
 def layer_similarity(
     rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]
 ) -> dict[str, Float[np.ndarray, "r c"]]:
-    """CKA, Procrustes and GULP between two lists of representations of the same samples.
+    """CKA, Procrustes and GULP between two lists of representations of one sample.
 
     Each entry is (n, d_k). CKA is a similarity, one for equal; the squared Procrustes
     distance and GULP (ridge 0.01) are distances, zero for equal.

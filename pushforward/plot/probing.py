@@ -30,7 +30,7 @@ STYLE = {
 
 @styled
 def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
-    """Six observables against the layer, as recorded and with the mean token removed."""
+    """Six observables by layer, as recorded and with the mean token removed."""
     figure = new_figure(9.6, 5.0)
     axes = figure.subplots(2, 3, sharex=True).ravel()
     layers = np.arange(len(table.mean_cosine))

@@ -17,6 +17,9 @@ from pushforward.probe._fit import Fit as Fit
 from pushforward.probe._fit import LayerFit as LayerFit
 from pushforward.probe._fit import fit as fit
 from pushforward.probe._fit import own_attention as own_attention
+from pushforward.probe._gathering import Lifetimes as Lifetimes
+from pushforward.probe._gathering import gathered as gathered
+from pushforward.probe._gathering import lifetimes as lifetimes
 from pushforward.probe._gpt2 import Gpt2 as Gpt2
 from pushforward.probe._heads import REGIMES as REGIMES
 from pushforward.probe._heads import HeadSpectra as HeadSpectra
