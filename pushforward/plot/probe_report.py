@@ -71,7 +71,7 @@ def _model(one: Examination, numbered: bool) -> list[str]:
             _image("Sensitivity", sensitivity_curve(one.sensitivity)),
         ]
     chosen = evenly(depth + 1, MOST_LAYERS)
-    layers = [one.recording.hidden[k].astype(float) for k in chosen]
+    layers = [np.asarray(trajectory.points[k]) for k in chosen]
     maps = layer_similarity(layers, layers)
     parts += [
         f"<h3>Layers against layers</h3>{say.similarity()}",
@@ -82,14 +82,14 @@ def _model(one: Examination, numbered: bool) -> list[str]:
 
 def _between(a: Examination, b: Examination) -> list[str]:
     """Two models on the words that both have seen."""
-    names_a, words_a = a.recording.words()
-    names_b, words_b = b.recording.words()
+    names_a, words_a = a.recording.words(a.normalization)
+    names_b, words_b = b.recording.words(b.normalization)
     if names_a != names_b or len(names_a) < 4:
         return []
     rows, columns = evenly(len(words_a), MOST_LAYERS), evenly(len(words_b), MOST_LAYERS)
     maps = layer_similarity(
-        [words_a[k].astype(float) for k in rows],
-        [words_b[k].astype(float) for k in columns],
+        [words_a[k] for k in rows],
+        [words_b[k] for k in columns],
     )
     titles = (f"layer of {a.recording.name}", f"layer of {b.recording.name}")
     return [

@@ -17,8 +17,8 @@ def introduction(found: Sequence[Examination]) -> str:
     names = " and ".join(html.escape(one.recording.name) for one in found)
     counts = " and ".join(str(len(one.recording.tokens)) for one in found)
     return (
-        "<p>A Transformer turns a text into a cloud of points, one per token (a word or "
-        "a piece of one), and moves the cloud layer after layer. A mathematical theory "
+        "<p>A Transformer turns a text into a cloud of points, one per token (a word "
+        "or a piece of one), and moves the cloud layer after layer. A mathematical theory "
         "treats depth as time and tokens as particles on a sphere that attract each "
         "other through <i>attention</i>; it predicts that they gather in clusters and, "
         "in the end, in one point. This page shows what "
@@ -42,7 +42,9 @@ def numbers(found: Sequence[Examination]) -> str:
         "mean cosine, embeddings → last layer": lambda one: _ends(
             one.table.mean_cosine, "{:.2f}"
         ),
-        "the same, centered": lambda one: _ends(one.centered.mean_cosine, "{:.2f}"),
+        "95 % of centered cosines lie below": lambda one: _ends(
+            one.centered.quantiles[:, 2], "{:.2f}"
+        ),
         f"clusters at radius {RADIUS}": lambda one: _ends(_clusters(one), "{:.0f}"),
         "effective rank": lambda one: _ends(one.table.effective_rank, "{:.0f}"),
         "effective β of a head, median": lambda one: (
@@ -72,16 +74,16 @@ def cosines(one: Examination) -> str:
     first, last = table.mean_cosine[0], table.mean_cosine[-1]
     top = int(np.argmax(table.mean_cosine))
     moved = "rises" if last > first + 0.02 else "does not rise"
-    held = centered.mean_cosine[-1]
+    before, after = centered.quantiles[0, 2], centered.quantiles[-1, 2]
+    share = table.anisotropy[-1]
     return (
         f"<p>The mean cosine of two tokens {moved}: {first:.2f} at the embeddings, "
         f"{table.mean_cosine[top]:.2f} at its highest (after layer {top}), {last:.2f} "
-        f"after the last layer. With the mean token removed it is {held:.2f}: "
-        + (
-            "what grows is mostly one direction that all tokens share, not clusters."
-            if held < 0.5 * last
-            else "tokens gather beyond the direction that they share."
-        )
+        f"after the last layer, where one direction holds {share:.0%} of the cloud. "
+        "With the mean token removed, the closest twentieth of all pairs has cosines "
+        f"above {before:.2f} at the embeddings and above {after:.2f} at the end: beyond "
+        "the direction that all share, tokens "
+        + ("gather." if after > before + 0.05 else "do not gather.")
         + " The histograms show all pairs; the vertical line is their mean.</p>"
     )
 
@@ -118,18 +120,21 @@ def heads(one: Examination) -> str:
     rows = ", ".join(f"{count} in <i>{name}</i>" for name, count in kinds.most_common())
     sharp = int((table.entropy < 0.3).sum())
     return (
-        f"<p>Each row of attention is a way to share one unit among tokens. {sharp} of "
-        f"{table.entropy.size} heads are sharp (entropy below 0.3 of uniform). On "
-        f"average {table.first.mean():.0%} of all attention goes to the first token. "
-        "The inverse temperature β of a head, read off its weights as "
+        "<p>Each row of attention shares one unit among tokens.</p><ul>"
+        f"<li>{sharp} of {table.entropy.size} heads are sharp (entropy below 0.3 of "
+        f"uniform); {table.first.mean():.0%} of all attention goes to the first "
+        "token.</li>"
+        "<li>The inverse temperature β of a head, read off its weights as "
         "|B|<sub>F</sub>/√d with B = Q<sup>T</sup>K on unit tokens, has median "
-        f"{np.median(effective):.0f}; but the theory's B is β times the identity, and "
-        "the slope of attention against cosines on this text, the β that tokens really "
-        f"see, has median {np.median(seen):.1f} and is negative (tokens prefer what is "
-        f"unlike them) in {int((seen < 0).sum())} heads. In the table of limits of "
-        f"the theory, {total} heads fall: {rows}. <i>Hyperplanes</i> and "
-        "<i>polytope</i> are theorems about one head repeated forever, "
-        "<i>subspaces</i> a conjecture, <i>outside</i> no statement.</p>"
+        f"{np.median(effective):.0f}. But in the theory B is β times the identity, "
+        "which no trained head is. The slope of attention against cosines on this "
+        f"text, the β that tokens see, has median {np.median(seen):.1f}, and in "
+        f"{int((seen < 0).sum())} heads it is negative: tokens there prefer what is "
+        "unlike them.</li>"
+        f"<li>The theory's table of limits sorts the {total} heads by the spectra of "
+        f"their matrices: {rows}. <i>Hyperplanes</i> is a theorem about one head "
+        "repeated forever, <i>subspaces</i> a conjecture, <i>outside</i> no "
+        "statement.</li></ul>"
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from pushforward.plot._style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.probe import REGIMES, Examination, HeadSpectra, LayerTable, Sensitivity
@@ -43,6 +44,9 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
         ("margin", "hemisphere margin"),
         ("energy", f"energy at β = {table.beta:.2g}"),
     )
+    # centered tokens sum to zero, so that their mean cosine says nothing
+    beyond = centered.quantiles[:, 2]
+    axes[0].plot(layers, beyond, "s--", ms=2.5, lw=1.0, color=PALETTE[1])
     for ax, (name, title) in zip(axes, pairs, strict=False):
         ax.plot(layers, getattr(table, name), "o-", ms=3, label=table.normalization)
         ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0, label="centered")
@@ -51,7 +55,11 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
     axes[5].set_yscale("log")
     axes[5].set_title("mean length |x| before normalizing")
     axes[0].axhline(0, color=HAIR, lw=0.6)
+    axes[0].plot([], [], "s--", ms=2.5, color=PALETTE[1], label="centered, 95 % point")
+    axes[1].plot([], [], "s-", ms=2.5, color=PALETTE[1], label="centered")
     axes[0].legend(loc="best")
+    axes[1].legend(loc="best")
+    axes[5].yaxis.set_minor_formatter(NullFormatter())
     for ax in axes[3:]:
         ax.set_xlabel("layer")
     return figure
@@ -64,9 +72,8 @@ def cluster_counts(table: LayerTable) -> Figure:
     ax = figure.add_subplot()
     layers = np.arange(len(table.clusters))
     colors = DEPTHS(np.linspace(0.3, 0.95, len(table.radii)))
-    for radius, counts, color in zip(
-        table.radii, table.clusters.T, colors, strict=True
-    ):
+    curves = zip(table.radii, table.clusters.T, colors, strict=True)
+    for radius, counts, color in curves:
         ax.plot(layers, counts, "o-", ms=3, color=color, label=f"{radius:g}")
     ax.set_yscale("log")
     ax.set_xlabel("layer")
@@ -133,7 +140,7 @@ def spectra(layers: Sequence[Sequence[HeadSpectra]], chosen: Sequence[int]) -> F
         bottom.set_xticks([])
         bottom.set_xlabel("eigenvalues in order")
     grid[0, 0].set_ylabel("Im of eigenvalues of V")
-    grid[1, 0].set_ylabel("eigenvalues of Q^T K")
+    grid[1, 0].set_ylabel("eigenvalues of $Q^T K$")
     return figure
 
 

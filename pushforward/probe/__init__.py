@@ -53,5 +53,10 @@ from pushforward.probe._sample import SAMPLE as SAMPLE
 from pushforward.probe._sensitivity import Sensitivity as Sensitivity
 from pushforward.probe._sensitivity import sensitivity as sensitivity
 from pushforward.probe._text import Tokens as Tokens
+from pushforward.probe._tiny import TinyTraining as TinyTraining
+from pushforward.probe._tiny import counting_text as counting_text
+from pushforward.probe._tiny import tiny_post_norm as tiny_post_norm
+from pushforward.probe._tiny import tiny_pre_norm as tiny_pre_norm
+from pushforward.probe._tiny import train_tiny as train_tiny
 from pushforward.probe._torch import from_transformers as from_transformers
 from pushforward.probe._transformer import AbstractTransformer as AbstractTransformer

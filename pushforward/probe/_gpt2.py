@@ -70,7 +70,7 @@ class Gpt2(AbstractTransformer):
     def apply(self, layer: Gpt2Layer, x):
         """Attention of the normalized tokens, then the perceptron of them."""
         u = self.reads(layer, x)
-        attention, update = attend(layer.heads, u, causal=True)
+        attention, update = attend(layer.heads, u, causal=self.causal)
         y = x + update
         z = layer_norm(y, layer.norms[2], layer.norms[3], self.about.eps)
         z = self.activation(z @ layer.A.T + layer.b[None, :]) @ layer.W.T

@@ -82,8 +82,10 @@ class Recording:
             outcome=Outcome("recorded", f"hidden states of {said}."),
         )
 
-    def words(self) -> tuple[tuple[str, ...], Float[np.ndarray, "l w d"]]:
-        """Words of the text and the mean hidden state of the tokens of each.
+    def words(
+        self, normalization: AbstractNormalization = Rms()
+    ) -> tuple[tuple[str, ...], Float[np.ndarray, "l w d"]]:
+        """Words of the text and the mean of the points of the tokens of each.
 
         Models that cut a text differently share its words, so that they can be
         compared on the same samples.
@@ -100,7 +102,8 @@ class Recording:
         )
         found = np.unique(word[word >= 0])
         names = tuple(text[starts[w] :].split(None, 1)[0] for w in found)
-        means = [self.hidden[:, word == w].mean(axis=1) for w in found]
+        points = normalization.points(self.hidden, self.inputs)
+        means = [points[:, word == w].mean(axis=1) for w in found]
         return names, np.stack(means, axis=1)
 
 
