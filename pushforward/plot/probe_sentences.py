@@ -18,7 +18,7 @@ def introduction(found: Sequence[Examination]) -> str:
     counts = " and ".join(str(len(one.recording.tokens)) for one in found)
     return (
         "<p>A Transformer turns a text into a cloud of points, one per token (a word "
-        "or a piece of one), and moves the cloud layer after layer. A mathematical theory "
+        "or a piece of one), and moves it layer after layer. A mathematical theory "
         "treats depth as time and tokens as particles on a sphere that attract each "
         "other through <i>attention</i>; it predicts that they gather in clusters and, "
         "in the end, in one point. This page shows what "
@@ -81,8 +81,8 @@ def cosines(one: Examination) -> str:
         f"{table.mean_cosine[top]:.2f} at its highest (after layer {top}), {last:.2f} "
         f"after the last layer, where one direction holds {share:.0%} of the cloud. "
         "With the mean token removed, the closest twentieth of all pairs has cosines "
-        f"above {before:.2f} at the embeddings and above {after:.2f} at the end: beyond "
-        "the direction that all share, tokens "
+        f"above {before:.2f} at the embeddings and above {after:.2f} at the end: "
+        "beyond the direction that all share, tokens "
         + ("gather." if after > before + 0.05 else "do not gather.")
         + " The histograms show all pairs; the vertical line is their mean.</p>"
     )

@@ -49,8 +49,9 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
     axes[0].plot(layers, beyond, "s--", ms=2.5, lw=1.0, color=PALETTE[1])
     for ax, (name, title) in zip(axes, pairs, strict=False):
         ax.plot(layers, getattr(table, name), "o-", ms=3, label=table.normalization)
-        ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0, label="centered")
         ax.set_title(title)
+        if name != "mean_cosine":
+            ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0)
     axes[5].plot(layers, table.norm, "o-", ms=3, color=SOFT)
     axes[5].set_yscale("log")
     axes[5].set_title("mean length |x| before normalizing")

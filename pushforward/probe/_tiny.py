@@ -21,20 +21,21 @@ from pushforward.probe._loading import Model
 from pushforward.probe._transformer import About, AbstractTransformer, run_layers
 
 WORDS, LENGTH, MOST = 12, 24, 6  # vocabulary, tokens per sequence, largest count told
-BATCH, RATE = 32, 2e-3
+BATCH, RATE = 24, 2e-3
+FLOAT = jnp.float32  # as models are trained
 
 
 def tiny_post_norm(
-    depth: int = 4, d: int = 32, heads: int = 4, *, key: PRNGKeyArray
+    depth: int = 2, d: int = 32, heads: int = 4, *, key: PRNGKeyArray
 ) -> Bert:
     """A random model with LayerNorm after each sublayer, as in BERT; full attention."""
     about = _about("tiny post-norm", depth)
     key_words, key_places, key_layers = jax.random.split(key, 3)
     return Bert(
-        words=jax.random.normal(key_words, (WORDS, d)),
-        positions=0.1 * jax.random.normal(key_places, (LENGTH, d)),
-        kind=jnp.zeros(d),
-        norm=jnp.stack([jnp.ones(d), jnp.zeros(d)]),
+        words=jax.random.normal(key_words, (WORDS, d), FLOAT),
+        positions=0.1 * jax.random.normal(key_places, (LENGTH, d), FLOAT),
+        kind=jnp.zeros(d, FLOAT),
+        norm=jnp.stack([jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT)]),
         lift=None,
         layers=BertLayer(**_layers(depth, d, heads, key_layers)),
         rotary=None,
@@ -43,15 +44,15 @@ def tiny_post_norm(
 
 
 def tiny_pre_norm(
-    depth: int = 4, d: int = 32, heads: int = 4, *, key: PRNGKeyArray
+    depth: int = 2, d: int = 32, heads: int = 4, *, key: PRNGKeyArray
 ) -> Gpt2:
     """A random model with LayerNorm before each sublayer, as in GPT-2; no mask."""
     about = _about("tiny pre-norm", depth)
     key_words, key_places, key_layers = jax.random.split(key, 3)
     return Gpt2(
-        words=jax.random.normal(key_words, (WORDS, d)),
-        positions=0.1 * jax.random.normal(key_places, (LENGTH, d)),
-        norm=jnp.stack([jnp.ones(d), jnp.zeros(d)]),
+        words=jax.random.normal(key_words, (WORDS, d), FLOAT),
+        positions=0.1 * jax.random.normal(key_places, (LENGTH, d), FLOAT),
+        norm=jnp.stack([jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT)]),
         layers=Gpt2Layer(**_layers(depth, d, heads, key_layers)),
         rotary=None,
         about=about,
@@ -72,7 +73,7 @@ class TinyTraining:
 
 
 def train_tiny(
-    transformer: AbstractTransformer, steps: int = 300, *, key: PRNGKeyArray
+    transformer: AbstractTransformer, steps: int = 250, *, key: PRNGKeyArray
 ) -> TinyTraining:
     """Train a tiny model to count its tokens, by Adam on fresh random sequences."""
     try:
@@ -84,7 +85,7 @@ def train_tiny(
     steps = whole("steps", steps, 1, "It is a number of batches.")
     d = transformer.last(transformer.embed(jnp.zeros(2, int))).shape[1]
     key_readout, key_batches, key_test = jax.random.split(key, 3)
-    readout = jax.random.normal(key_readout, (MOST, d)) / np.sqrt(d)
+    readout = jax.random.normal(key_readout, (MOST, d), FLOAT) / float(d) ** 0.5
     arrays, rest = eqx.partition((transformer, readout), eqx.is_inexact_array)
     adam = optax.adam(RATE)
 
@@ -126,16 +127,17 @@ def _layers(depth: int, d: int, heads: int, key: PRNGKeyArray) -> dict:
     keys = jax.random.split(key, 6)
 
     def draw(key: PRNGKeyArray, *shape: int) -> Array:
-        return jax.random.normal(key, (depth, *shape)) / np.sqrt(shape[-1])
+        scale = float(shape[-1]) ** -0.5
+        return scale * jax.random.normal(key, (depth, *shape), FLOAT)
 
-    zeros = lambda *shape: jnp.zeros((depth, *shape))  # noqa: E731
-    norm = jnp.stack([jnp.ones(d), jnp.zeros(d)] * 2)
+    zeros = lambda *shape: jnp.zeros((depth, *shape), FLOAT)  # noqa: E731
+    norm = jnp.stack([jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT)] * 2)
     return {
         "heads": HeadWeights(
-            Q=draw(keys[0], heads, k, d) / np.sqrt(k),
+            Q=draw(keys[0], heads, k, d) / float(k) ** 0.5,
             K=draw(keys[1], heads, k, d),
             V=draw(keys[2], heads, k, d),
-            O=draw(keys[3], heads, d, k) / np.sqrt(heads),
+            O=draw(keys[3], heads, d, k) / float(heads) ** 0.5,
             q=zeros(heads, k),
             k=zeros(heads, k),
             v=zeros(heads, k),
