@@ -32,6 +32,7 @@ from pushforward.probe._regression import (
 )
 from pushforward.spaces import Sphere
 
+ROUNDS = 5  # of lengths before normalizing; later ones change shares by 1e-3
 HELD_OUT = 4  # one token in so many is kept for the report
 SHARES = ("plain", "attention", "shuffled", "linear", "both")
 
@@ -135,7 +136,7 @@ def fit(
 def _split(x: np.ndarray, y: np.ndarray, causal: bool, key: PRNGKeyArray) -> Split:
     order = np.asarray(jax.random.permutation(key, len(x)))
     train = np.sort(np.delete(order, slice(0, None, HELD_OUT)))
-    return Split(x, y, train, np.sort(order[::HELD_OUT]), causal)
+    return Split(x, y, train, np.sort(order[::HELD_OUT]), causal, np.ones(len(x)))
 
 
 def _fit_layer(
@@ -144,15 +145,11 @@ def _fit_layer(
     x = split.x
     other = np.asarray(jax.random.permutation(key_shuffle, len(x)))
     plain_beta, plain_step = plain_descent(split)
-    beta, ridge = attention_descent(split, linear=False)
-    seen = split.seen(beta)
-    V = solved(split, seen, ridge)
+    beta, seen, V, push = _attention(split, linear=False)
     step = float(np.linalg.norm(V) / np.sqrt(len(V))) or 1.0
-    beside, ridge_beside = attention_descent(split, linear=True)
-    pair = np.concatenate([split.seen(beside), x], axis=1)
+    beside, pair, M, _ = _attention(split, linear=True)
     net = None
     if width:
-        push = left_out(split, seen, ridge)
         net = split.share(push + fitted_perceptron(split, push, width, key=key_net))
     return LayerFit(
         beta=beta,
@@ -164,16 +161,31 @@ def _fit_layer(
         attention=split.share(seen @ V.T),
         shuffled=_linear_share(split, seen[other]),
         linear=_linear_share(split, x),
-        both=split.share(pair @ solved(split, pair, ridge_beside).T),
+        both=split.share(pair @ M.T),
         perceptron=net,
         causal=split.causal,
     )
 
 
+def _attention(split: Split, *, linear: bool):
+    """beta, features, their matrix, and predictions (of training tokens left out)."""
+    near = None
+    for _ in range(ROUNDS):
+        near = beta, ridge = attention_descent(split, linear=linear, near=near)
+        features = split.seen(beta)
+        if linear:
+            features = np.concatenate([features, split.x], axis=1)
+        push = left_out(split, features, ridge)
+        split = split.stretched(push)
+    return beta, features, solved(split, features, ridge), push
+
+
 def _linear_share(split: Split, features: np.ndarray) -> float:
     """The share of the best linear map of given features."""
-    M = solved(split, features, ridge_descent(split, features))
-    return split.share(features @ M.T)
+    for _ in range(ROUNDS):
+        ridge = ridge_descent(split, features)
+        split = split.stretched(left_out(split, features, ridge))
+    return split.share(features @ solved(split, features, ridge).T)
 
 
 def own_attention(recording: Recording) -> Float[np.ndarray, "l"]:

@@ -128,12 +128,11 @@ def run(
         vocabulary=transformer.about.vocabulary,
     )
     states = forward(transformer, tokens.ids, depth=depth)
-    last = transformer.last(states.hidden[-1])
     return Recording(
         name=chosen.name,
         tokens=tokens,
         hidden=np.asarray(states.hidden),
-        inputs=np.concatenate([states.inputs, np.asarray(last)[None]]),
+        inputs=np.concatenate([states.inputs, np.asarray(states.last)[None]]),
         attention=np.asarray(states.attention),
         update=np.asarray(states.update),
         causal=transformer.causal,

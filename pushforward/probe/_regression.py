@@ -1,9 +1,10 @@
 """Regression of a layer's motion on what its tokens see, by leave-one-out gradients.
 
-The motion y - x of unit tokens is V s_i(beta) + W x_i, where s_i is the softmax average
-that token i sees. For given beta the best V and W with a ridge are linear algebra, so
-beta and the ridge descend along the gradient of the leave-one-out error, through the
-softmax and the solve.
+A layer y = normalize(x + V s_i(beta) + W x_i), s_i the softmax average that token i
+sees, is linear once the length r_i before normalizing is known: r y - x = V s + W x.
+For given beta and r the best V and W with a ridge are linear algebra, so beta and the
+ridge descend along the gradient of the leave-one-out error, through the softmax and
+the solve; lengths start at one and are taken from the last prediction.
 """
 
 from __future__ import annotations
@@ -32,11 +33,16 @@ class Split:
     train: Int[np.ndarray, "a"]
     test: Int[np.ndarray, "b"]
     causal: bool
+    lengths: Float[np.ndarray, "n"]
 
     @property
     def motion(self) -> Points:
-        """y - x."""
-        return self.y - self.x
+        """r y - x: what must be added to x."""
+        return self.lengths[:, None] * self.y - self.x
+
+    def stretched(self, push: Points) -> Split:
+        """The same layer with the lengths that a prediction gives."""
+        return dataclasses.replace(self, lengths=np.linalg.norm(self.x + push, axis=1))
 
     @property
     def mask(self) -> Array:
@@ -49,17 +55,24 @@ class Split:
         end = self.x + push
         end = end / np.linalg.norm(end, axis=1, keepdims=True)
         error = ((end - self.y)[self.test] ** 2).sum()
-        return float(1 - error / (self.motion[self.test] ** 2).sum())
+        return float(1 - error / ((self.y - self.x)[self.test] ** 2).sum())
 
     def seen(self, beta: float) -> Points:
         """sum_j softmax_j (beta <x_i, x_j>) x_j."""
         return np.asarray(_averages(jnp.asarray(self.x), beta, self.mask))
 
 
-def attention_descent(split: Split, *, linear: bool) -> tuple[float, float]:
-    """beta and ridge of the smallest leave-one-out error; `linear` adds W x."""
+def attention_descent(
+    split: Split, *, linear: bool, near: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """beta and ridge of the smallest leave-one-out error; `linear` adds W x.
+
+    `near` is where to start, when an earlier descent has been there.
+    """
     data = (split.x, split.motion, split.train, split.mask, float(linear))
-    starts = [np.log([beta, 1e-3]) for beta in BETAS]
+    starts = (
+        [np.log([beta, 1e-3]) for beta in BETAS] if near is None else [np.log(near)]
+    )
     best = _minimum(_attention_slope, starts, (LOG_BETA, LOG_RIDGE), data)
     return float(np.exp(best[0])), float(np.exp(best[1]))
 

@@ -28,13 +28,14 @@ class States(NamedTuple):
     """A forward pass: hidden states before and after every layer, and its parts.
 
     `hidden[0]` are the embeddings, `hidden[l]` what layer l leaves on the residual
-    stream; the last normalization of a decoder is not applied to it.
+    stream; the last normalization of a decoder is applied to `last` alone.
     """
 
     hidden: Float[Array, "l n d"]
     inputs: Float[Array, "l n d"]
     attention: Float[Array, "l h n n"]
     update: Float[Array, "l n d"]
+    last: Float[Array, "n d"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,7 +153,8 @@ def forward(
 def _forward(model: AbstractTransformer, ids: Int[Array, "n"], depth: int) -> States:
     x = model.embed(ids)
     last, (hidden, parts) = run_layers(model, x, depth)
-    return States(jnp.concatenate([x[None], hidden]), *parts)
+    frames = jnp.concatenate([x[None], hidden])
+    return States(frames, parts.inputs, parts.attention, parts.update, model.last(last))
 
 
 def run_layers(model: AbstractTransformer, x: Float[Array, "n d"], depth: int):

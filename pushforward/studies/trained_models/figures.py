@@ -135,7 +135,7 @@ def draw_motion(data: Arrays) -> Figure:
 def compute_sensitivity(parameters: Parameters) -> Arrays:
     """The last token's sensitivity to every position."""
     data: Arrays = {}
-    for name in MODELS:
+    for name in parameters.felt:
         found = examination(name, parameters).sensitivity
         assert found is not None
         data[f"{name} positions"] = found.positions
@@ -146,9 +146,10 @@ def compute_sensitivity(parameters: Parameters) -> Arrays:
 @styled
 def draw_sensitivity(data: Arrays) -> Figure:
     """Medians of neighbors over the points."""
-    figure = new_figure(8.6, 3.0)
-    axes = figure.subplots(1, 2, sharey=True)
-    for ax, name in zip(axes, MODELS, strict=True):
+    names = [key.removesuffix(" share") for key in data if key.endswith(" share")]
+    figure = new_figure(4.3 * len(names), 3.0)
+    axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+    for ax, name in zip(axes, names, strict=True):
         x, y = data[f"{name} positions"], data[f"{name} share"]
         ax.plot(x, y, ".", ms=3, color=SOFT, alpha=0.6)
         parts = np.array_split(np.arange(len(x)), 12)

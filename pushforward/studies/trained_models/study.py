@@ -7,11 +7,12 @@ import jax
 import numpy as np
 
 from pushforward._seeds import key_for
-from pushforward.observables import mean_cosine
 from pushforward.probe import (
     SAMPLE,
     Examination,
     Model,
+    Recording,
+    Rms,
     counting_text,
     examine,
     load_model,
@@ -37,15 +38,25 @@ class Parameters:
     paragraphs: int = 4
     most_fitted: int = 30
     probes: int = 8
+    felt: tuple[str, ...] = MODELS
     tiny_depth: int = 24
     tiny_steps: int = 400
+    tiny_width: int = 32
     tiny_draws: int = 8
     seed: int = 0
 
     @classmethod
     def quick(cls) -> "Parameters":
-        """The first paragraph, three layers fitted per model, two backward passes."""
-        return cls(paragraphs=1, most_fitted=3, probes=2, tiny_steps=120, tiny_draws=2)
+        """The first paragraph, two layers fitted per model, two backward passes."""
+        return cls(
+            paragraphs=1,
+            most_fitted=2,
+            probes=2,
+            felt=("smollm2",),
+            tiny_steps=100,
+            tiny_width=16,
+            tiny_draws=1,
+        )
 
     @classmethod
     def full(cls) -> "Parameters":
@@ -72,9 +83,16 @@ def examination(name: str, parameters: Parameters) -> Examination:
         model(name),
         parameters.text,
         most_fitted=parameters.most_fitted,
-        probes=parameters.probes,
+        probes=parameters.probes if name in parameters.felt else 0,
         seed=parameters.seed,
     )
+
+
+def _mean_cosines(recording: Recording) -> np.ndarray:
+    """The mean cosine of each layer, on the host: many small arrays."""
+    x = Rms().points(recording.hidden, None)
+    n = x.shape[1]
+    return ((x.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
 
 
 @lru_cache(maxsize=2)
@@ -86,8 +104,7 @@ def tiny_collapse(parameters: Parameters) -> dict[str, np.ndarray]:
         key = key_for(parameters.seed, f"tiny {draw}")
         for name, make in (("post", tiny_post_norm), ("pre", tiny_pre_norm)):
             made = make(parameters.tiny_depth, key=key)
-            trajectory = run(Model(made, None), text).trajectory()
-            curves[name].append(trajectory.observe(mean_cosine))
+            curves[name].append(_mean_cosines(run(Model(made, None), text)))
     return {name: np.stack(values) for name, values in curves.items()}
 
 
@@ -95,12 +112,11 @@ def tiny_collapse(parameters: Parameters) -> dict[str, np.ndarray]:
 def tiny_training(parameters: Parameters) -> dict[str, np.ndarray]:
     """Accuracy, chance and mean cosine by layer before and after training."""
     key = key_for(parameters.seed, "tiny training")
-    start = tiny_post_norm(key=jax.random.fold_in(key, 0))
+    start = tiny_post_norm(1, parameters.tiny_width, key=jax.random.fold_in(key, 0))
     found = train_tiny(start, parameters.tiny_steps, key=jax.random.fold_in(key, 1))
     text = counting_text(jax.random.fold_in(key, 2))
     cosines = [
-        run(one, text).trajectory().observe(mean_cosine)
-        for one in (Model(start, None), found.model)
+        _mean_cosines(run(one, text)) for one in (Model(start, None), found.model)
     ]
     return {
         "accuracy": np.array(found.accuracy),
