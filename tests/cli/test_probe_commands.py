@@ -1,4 +1,4 @@
-"""`pushforward probe` and `pushforward models`, on a tiny folder and without network."""
+"""`pushforward probe` and `pushforward models`, on a tiny folder, offline."""
 
 import json
 import pathlib
