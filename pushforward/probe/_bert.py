@@ -87,53 +87,53 @@ class Bert(AbstractTransformer):
 def bert(config: dict[str, Any], arrays: dict[str, np.ndarray], name: str) -> Bert:
     """A Bert from the configuration and weights of a BERT or ALBERT model."""
     albert = config["model_type"] == "albert"
-    if albert and (
-        config.get("num_hidden_groups", 1),
-        config.get("inner_group_num", 1),
-    ) != (1, 1):
+    groups = config.get("num_hidden_groups", 1), config.get("inner_group_num", 1)
+    if albert and groups != (1, 1):
         raise InputError("ALBERT is read with one group of one layer, got more groups.")
     if config.get("position_embedding_type", "absolute") != "absolute":
         raise InputError("only absolute positions are read for BERT.")
     prefix = next((p for p in ("", "bert.", "albert.") if f"{p}{_WORDS}" in arrays), "")
     arrays = {k.removeprefix(prefix): v for k, v in arrays.items()}
     d, m = config["hidden_size"], config["intermediate_size"]
+    names, count = (_ALBERT, 1) if albert else (_BERT, config["num_hidden_layers"])
+    heads = config["num_attention_heads"]
+    layers = [_layer(arrays, names, k, heads, d, m) for k in range(count)]
+    about = About(
+        name=name,
+        depth=config["num_hidden_layers"],
+        context=config["max_position_embeddings"],
+        vocabulary=config["vocab_size"],
+        eps=float(config["layer_norm_eps"]),
+        activation=activation_of(config, "hidden_act"),
+        causal=False,
+        shared=albert,
+    )
+    embeddings = _embeddings(config, arrays, albert)
+    return Bert(**embeddings, layers=stacked(layers), rotary=None, about=about)
+
+
+def _embeddings(config, arrays: dict[str, np.ndarray], albert: bool) -> dict[str, Any]:
+    """Words, positions, the first kind of sentence, their norm, and ALBERT's lift."""
+    d = config["hidden_size"]
     e = config["embedding_size"] if albert else d
     norm = [taken(arrays, f"embeddings.LayerNorm.{part}", (e,)) for part in _PARTS]
     kinds = taken(arrays, _KINDS, (config["type_vocab_size"], e))
     positions = taken(arrays, _POSITIONS, (config["max_position_embeddings"], e))
-    lift: Any = None
+    lift = None
     if albert:
         into = "encoder.embedding_hidden_mapping_in"
-        lift = (
-            taken(arrays, f"{into}.weight", (d, e)),
-            taken(arrays, f"{into}.bias", (d,)),
+        shapes = {"weight": (d, e), "bias": (d,)}
+        lift = tuple(
+            jnp.asarray(taken(arrays, f"{into}.{part}", shape))
+            for part, shape in shapes.items()
         )
-        lift = tuple(map(jnp.asarray, lift))
-    count = 1 if albert else config["num_hidden_layers"]
-    names = _ALBERT if albert else _BERT
-    layers = [
-        _layer(arrays, names, k, config["num_attention_heads"], d, m)
-        for k in range(count)
-    ]
-    return Bert(
-        words=jnp.asarray(taken(arrays, _WORDS, (config["vocab_size"], e))),
-        positions=jnp.asarray(positions),
-        kind=jnp.asarray(kinds[0]),
-        norm=jnp.asarray(np.stack(norm)),
-        lift=lift,
-        layers=stacked(layers),
-        rotary=None,
-        about=About(
-            name=name,
-            depth=config["num_hidden_layers"],
-            context=config["max_position_embeddings"],
-            vocabulary=config["vocab_size"],
-            eps=float(config["layer_norm_eps"]),
-            activation=activation_of(config, "hidden_act"),
-            causal=False,
-            shared=albert,
-        ),
-    )
+    return {
+        "words": jnp.asarray(taken(arrays, _WORDS, (config["vocab_size"], e))),
+        "positions": jnp.asarray(positions),
+        "kind": jnp.asarray(kinds[0]),
+        "norm": jnp.asarray(np.stack(norm)),
+        "lift": lift,
+    }
 
 
 _PARTS = ("weight", "bias")

@@ -81,7 +81,8 @@ class Centered(AbstractNormalization):
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors around the mean token of each layer."""
-        return _unit(hidden - hidden.mean(axis=1, keepdims=True))
+        x = np.asarray(hidden, float)
+        return _unit(x - x.mean(axis=1, keepdims=True))
 
     def space(self, d: int) -> AbstractSpace:
         """The unit sphere."""
@@ -96,7 +97,8 @@ class LayerNormalized(AbstractNormalization):
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Coordinates of a token minus their mean, then unit vectors."""
-        return _unit(hidden - hidden.mean(axis=2, keepdims=True))
+        x = np.asarray(hidden, float)
+        return _unit(x - x.mean(axis=2, keepdims=True))
 
     def space(self, d: int) -> AbstractSpace:
         """The unit sphere; the points lie in its section by sum x = 0."""
