@@ -100,6 +100,6 @@ def cluster_counts(
     gram = points @ points.T
     chord = np.sqrt(np.maximum(2 - 2 * gram, 0.0))
     geodesic = 2 * np.arcsin(np.minimum(chord / 2, 1.0))
-    # a stored zero means "no edge" to the graph routine: lift coincident tokens
-    edges = minimum_spanning_tree(np.maximum(geodesic, 1e-300)).data
+    # zero means "no edge" to the graph routine; a common shift keeps the tree
+    edges = minimum_spanning_tree(1.0 + geodesic).data - 1.0
     return np.array([1 + int((edges > r).sum()) for r in radii])
