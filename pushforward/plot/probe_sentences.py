@@ -141,8 +141,8 @@ def heads(one: Examination) -> str:
 def motion(one: Examination) -> str:
     """What explains the motion of tokens."""
     plain, attention = (np.median(one.fit.shares(k)) for k in ("plain", "attention"))
-    linear, both = (np.median(one.fit.shares(k)) for k in ("linear", "both"))
-    gain = both - linear
+    linear = np.median(one.fit.shares("linear"))
+    gain = np.median(one.fit.shares("both") - one.fit.shares("linear"))
     own = (
         ""
         if one.own is None
