@@ -48,8 +48,7 @@ browser:
 	  (echo "The page is tested in Chromium: sudo apt-get install chromium"; exit 1)
 
 models: .venv/.dev
-	$(BIN)/pushforward models get minilm
-	$(BIN)/pushforward models get smollm2
+	$(BIN)/pushforward models get minilm smollm2
 
 docs: .venv/.dev
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html

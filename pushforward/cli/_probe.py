@@ -1,0 +1,151 @@
+"""`pushforward probe`: what a trained model does to the tokens of a text."""
+
+import json
+import pathlib
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+status = Console(stderr=True, highlight=False)
+FILES = (".npy", ".npz", ".safetensors")
+
+
+def probe(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="minilm, smollm2, a model folder, a .gguf file, or a file of hidden "
+            "states (.npy, .npz, .safetensors). Both offline models if none is named."
+        ),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            help="A text file, or the text itself; a page of ours if missing."
+        ),
+    ] = None,
+    out: Annotated[
+        pathlib.Path | None, typer.Option(help="Write a self-contained page (.html).")
+    ] = None,
+    normalization: Annotated[
+        str,
+        typer.Option(help="rms, centered, layernorm, trained norm, or raw."),
+    ] = "rms",
+    depth: Annotated[
+        int | None, typer.Option(help="Layers to run; more only for shared weights.")
+    ] = None,
+    run: Annotated[
+        pathlib.Path | None, typer.Option(help="Save the trajectory as a run.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Fit every layer, not at most eight.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed of held-out tokens and probes.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a trained model does to its tokens, layer by layer."""
+    from pushforward.errors import InputError
+    from pushforward.probe import NORMALIZATIONS, SAMPLE, examine
+
+    if normalization not in NORMALIZATIONS:
+        known = ", ".join(NORMALIZATIONS)
+        raise InputError(
+            f"`normalization` must be one of {known}, got {normalization!r}."
+        )
+    names = models or ["minilm", "smollm2"]
+    words = SAMPLE if text is None else _text(text)
+    if run is not None and len(names) > 1:
+        raise InputError("`--run` saves one trajectory: name one model.")
+    found = []
+    for name in names:
+        one = examine(
+            _subject(name),
+            words,
+            normalization=NORMALIZATIONS[normalization],
+            depth=depth,
+            most_fitted=10**6 if full else 8,
+            seed=seed,
+            tell=lambda line: status.print(line, soft_wrap=True),
+        )
+        found.append(one)
+    written = _written(found, out, run)
+    if as_json:
+        values = {"models": [one.summary() for one in found], "written": written}
+        sys.stdout.write(json.dumps(values) + "\n")
+        return
+    for one in found:
+        _print(one)
+    for name, path in written.items():
+        sys.stdout.write(f"{name:34s}{path}\n")
+
+
+def _subject(name: str) -> Any:
+    """A model, or a recording of hidden states from a file."""
+    from pushforward.probe import load_model, read_hidden
+
+    path = pathlib.Path(name)
+    if path.suffix in FILES or (path.is_file() and path.suffix != ".gguf"):
+        return read_hidden(path)
+    return load_model(name)
+
+
+def _text(given: str) -> str:
+    from pushforward.errors import InputError
+
+    path = pathlib.Path(given)
+    try:
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not a text in UTF-8: {error}.") from None
+    except OSError:  # a long text is not a valid file name
+        return given
+    if given and not any(c.isspace() for c in given):
+        raise InputError(
+            f"no file {given!r}, and one word is not a text. Check the path."
+        )
+    return given
+
+
+def _written(found: list, out: pathlib.Path | None, run: pathlib.Path | None) -> dict:
+    written = {}
+    if out is not None:
+        from pushforward.plot.probe_report import write_probe_report
+
+        status.print("drawing the page")
+        write_probe_report(found, out)
+        written["report"] = str(out)
+    if run is not None:
+        one = found[0]
+        one.recording.trajectory(one.normalization).save(run)
+        written["run"] = str(run)
+    return written
+
+
+def _print(one: Any) -> None:
+    import numpy as np
+
+    table = one.table
+    rows = {
+        "model": one.recording.name,
+        "layers, tokens": f"{one.recording.depth}, {len(one.recording.tokens)}",
+        "normalization": table.normalization,
+        "mean cosine": _ends(table.mean_cosine, ".3f"),
+        "mean cosine, centered": _ends(one.centered.mean_cosine, ".3f"),
+        "clusters at radius 0.6": _ends(table.clusters[:, table.radii.index(0.6)], "d"),
+        "effective rank": _ends(table.effective_rank, ".1f"),
+    }
+    if one.own is not None:
+        rows["effective beta per head, median"] = f"{np.median(one.effective_beta):.1f}"
+        rows["beta seen on the text, median"] = f"{np.median(one.seen_beta):.2f}"
+        rows["motion by its own attention"] = f"{np.median(one.own):.3f}"
+    for name in ("plain", "attention", "linear", "both", "shuffled"):
+        rows[f"motion explained, {name}"] = f"{np.median(one.fit.shares(name)):.3f}"
+    lines = [f"{name:34s}{value}" for name, value in rows.items()]
+    sys.stdout.write("\n".join(lines) + "\n\n")
+
+
+def _ends(values: Any, form: str) -> str:
+    return f"{values[0]:{form}} -> {values[-1]:{form}}"

@@ -1,0 +1,195 @@
+"""Pictures of a trained model: its tokens by layer, its heads, and the theory's fit."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+from pushforward.plot._style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
+from pushforward.probe import REGIMES, Examination, HeadSpectra, LayerTable, Sensitivity
+
+NAMES = {  # of the shares of motion, in words
+    "own": "the model's own attention",
+    "linear": "linear map, no other token",
+    "both": "linear map and fitted attention",
+    "attention": "fitted attention alone",
+    "shuffled": "attention, averages shuffled",
+    "plain": "attention with V = step · I",
+}
+STYLE = {
+    "own": (PALETTE[2], "o-"),
+    "linear": (INK, "s-"),
+    "both": (PALETTE[3], "D--"),
+    "attention": (PALETTE[0], "o-"),
+    "shuffled": (PALETTE[4], "v-"),
+    "plain": (PALETTE[1], "^-"),
+}
+
+
+@styled
+def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
+    """Six observables by layer, as recorded and with the mean token removed."""
+    figure = new_figure(9.6, 5.0)
+    axes = figure.subplots(2, 3, sharex=True).ravel()
+    layers = np.arange(len(table.mean_cosine))
+    low, _, high = table.quantiles.T
+    axes[0].fill_between(layers, low, high, color=PALETTE[0], alpha=0.15, lw=0)
+    pairs = (
+        ("mean_cosine", "mean cosine of two tokens"),
+        ("effective_rank", "effective rank"),
+        ("anisotropy", "share of the first direction"),
+        ("margin", "hemisphere margin"),
+        ("energy", f"energy at β = {table.beta:.2g}"),
+    )
+    # centered tokens sum to zero, so that their mean cosine says nothing
+    beyond = centered.quantiles[:, 2]
+    axes[0].plot(layers, beyond, "s--", ms=2.5, lw=1.0, color=PALETTE[1])
+    for ax, (name, title) in zip(axes, pairs, strict=False):
+        ax.plot(layers, getattr(table, name), "o-", ms=3, label=table.normalization)
+        ax.set_title(title)
+        if name != "mean_cosine":
+            ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0)
+    axes[5].plot(layers, table.norm, "o-", ms=3, color=SOFT)
+    axes[5].set_yscale("log")
+    axes[5].set_title("mean length |x| before normalizing")
+    axes[0].axhline(0, color=HAIR, lw=0.6)
+    axes[0].plot([], [], "s--", ms=2.5, color=PALETTE[1], label="centered, 95 % point")
+    axes[1].plot([], [], "s-", ms=2.5, color=PALETTE[1], label="centered")
+    axes[0].legend(loc="best")
+    axes[1].legend(loc="best")
+    axes[5].yaxis.set_minor_formatter(NullFormatter())
+    for ax in axes[3:]:
+        ax.set_xlabel("layer")
+    return figure
+
+
+@styled
+def cluster_counts(table: LayerTable) -> Figure:
+    """The number of clusters at several radii, by layer."""
+    figure = new_figure(5.4, 3.2)
+    ax = figure.add_subplot()
+    layers = np.arange(len(table.clusters))
+    colors = DEPTHS(np.linspace(0.3, 0.95, len(table.radii)))
+    curves = zip(table.radii, table.clusters.T, colors, strict=True)
+    for radius, counts, color in curves:
+        ax.plot(layers, counts, "o-", ms=3, color=color, label=f"{radius:g}")
+    ax.set_yscale("log")
+    ax.set_xlabel("layer")
+    ax.set_ylabel("clusters")
+    ax.legend(title="radius (rad)", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+@styled
+def head_maps(found: Examination) -> Figure:
+    """Each head of each layer: entropy, first token, inverse temperatures, regime."""
+    assert found.heads is not None and found.seen_beta is not None
+    depth, count = found.heads.entropy.shape
+    figure = new_figure(10.4, 1.4 + 0.15 * max(depth, 9))
+    axes = figure.subplots(1, 5, sharey=True)
+    _map(axes[0], found.heads.entropy, "entropy (1 = uniform)", (0, 1), DEPTHS)
+    _map(axes[1], found.heads.first, "attention to token 0", (0, 1), DEPTHS)
+    effective = found.effective_beta
+    limit = (0, float(np.percentile(effective, 98)))
+    _map(axes[2], effective, "effective β", limit, DEPTHS)
+    seen = found.seen_beta
+    most = float(np.percentile(np.abs(seen), 98))
+    _map(axes[3], seen, "β seen on the text", (-most, most), "RdBu")
+    names = [[REGIMES.index(h.regime) for h in layer] for layer in found.spectra or ()]
+    colors = ["#7a1f3d", PALETTE[0], "#b9d3e6", PALETTE[4], "#d9d9d9"]
+    image = axes[4].imshow(
+        np.array(names), cmap=ListedColormap(colors), vmin=-0.5, vmax=4.5, aspect="auto"
+    )
+    bar = figure.colorbar(image, ax=axes[4], location="bottom", ticks=range(5))
+    bar.ax.set_xticklabels(REGIMES, rotation=35, ha="right", size=7)
+    axes[4].set_title("regime of (Q, K, V)")
+    for ax in axes:
+        ax.set_xlabel("head")
+        ax.set_xticks([0, count - 1], ["1", str(count)])
+    axes[0].set_ylabel("layer")
+    rows = np.unique(np.linspace(0, depth - 1, min(depth, 7)).astype(int))
+    axes[0].set_yticks(rows, [str(k + 1) for k in rows])
+    return figure
+
+
+def _map(ax: Axes, values, title: str, limits, cmap) -> None:
+    image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto")
+    ax.figure.colorbar(image, ax=ax, location="bottom", shrink=0.9)
+    ax.set_title(title)
+
+
+@styled
+def spectra(layers: Sequence[Sequence[HeadSpectra]], chosen: Sequence[int]) -> Figure:
+    """Eigenvalues of V in the plane (above) and of symmetrized Q^T K (below)."""
+    figure = new_figure(2.2 * len(chosen) + 0.6, 4.3)
+    grid = figure.subplots(2, len(chosen), squeeze=False, sharey="row")
+    for (top, bottom), k in zip(grid.T, chosen, strict=True):
+        for h, head in enumerate(layers[k]):
+            color = DEPTHS(0.35 + 0.6 * h / max(len(layers[k]) - 1, 1))
+            top.plot(head.V.real, head.V.imag, ".", ms=2.2, color=color)
+            place = np.linspace(0, 1, len(head.B))
+            bottom.plot(place, head.B, lw=0.8, color=color)
+        for ax in (top, bottom):
+            ax.axhline(0, color=HAIR, lw=0.6, zorder=0)
+        top.axvline(0, color=HAIR, lw=0.6, zorder=0)
+        top.set_title(f"layer {k + 1}")
+        top.set_xlabel("Re")
+        bottom.set_yscale("symlog", linthresh=10)
+        bottom.set_xticks([])
+        bottom.set_xlabel("eigenvalues in order")
+    grid[0, 0].set_ylabel("Im of eigenvalues of V")
+    grid[1, 0].set_ylabel("eigenvalues of $Q^T K$")
+    return figure
+
+
+@styled
+def motion_shares(found: Examination) -> Figure:
+    """How much of each layer's motion is explained, and by what."""
+    figure = new_figure(7.2, 3.4)
+    ax = figure.add_subplot()
+    x = np.array(found.fit.indices) + 1
+    if found.own is not None:
+        color, style = STYLE["own"]
+        every = np.arange(1, len(found.own) + 1)
+        ax.plot(every, found.own, style, color=color, ms=3, label=NAMES["own"])
+    for name in ("linear", "both", "attention", "shuffled", "plain"):
+        color, style = STYLE[name]
+        values = found.fit.shares(name)
+        ax.plot(x, values, style, color=color, ms=3.5, lw=1.1, label=NAMES[name])
+    ax.axhline(0, color=HAIR, lw=0.8)
+    ax.set_ylim(min(-0.1, ax.get_ylim()[0]), 1.02)
+    ax.set_xlabel("layer")
+    ax.set_ylabel("share of the motion explained")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+@styled
+def sensitivity_curve(
+    found: Sensitivity, theory: Callable[[np.ndarray], np.ndarray] | None = None
+) -> Figure:
+    """The last token's sensitivity to each position, over its mean.
+
+    `theory`, a function of the position in (0, 1), is drawn beside it, over its mean.
+    """
+    figure = new_figure(6.4, 3.0)
+    ax = figure.add_subplot()
+    ax.plot(found.positions, found.share, ".", ms=3, color=SOFT, alpha=0.6)
+    bins = np.array_split(np.arange(len(found.share)), min(16, len(found.share)))
+    centers = [found.positions[b].mean() for b in bins]
+    medians = [np.median(found.share[b]) for b in bins]
+    ax.plot(centers, medians, "o-", color=PALETTE[0], ms=4, label="median of neighbors")
+    if theory is not None:
+        values = np.asarray(theory(found.positions), float)
+        ax.plot(
+            found.positions, values / values.mean(), color=PALETTE[1], label="theory"
+        )
+    ax.set_yscale("log")
+    ax.axhline(1, color=HAIR, lw=0.8)
+    ax.set_xlabel("position in the text (0 first, 1 last)")
+    ax.set_ylabel("sensitivity of the last token")
+    ax.legend(loc="upper center")
+    return figure

@@ -1,0 +1,192 @@
+"""What each attention head does: its matrices, its spectra, its regime."""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Complex, Float
+
+from pushforward.errors import InputError
+from pushforward.observables import attention_rank
+from pushforward.probe._loading import Model
+from pushforward.probe._recording import Recording
+
+TIE = 1e-6  # eigenvalues closer than this share of the largest count as equal
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadTable:
+    """Attention as it was paid on a text, one number per layer and head.
+
+    `entropy` is the mean of row entropies over that of uniform attention (log n, or
+    log i for row i of a causal head), between 0 (one token) and 1 (all alike);
+    `rank` the numerical rank at 1e-3; `leaders` the number of tokens that get more
+    than half of some token's attention; `first` the attention to the first token and
+    `own` the attention that tokens pay to themselves, on average.
+    """
+
+    entropy: Float[np.ndarray, "l h"]
+    rank: Float[np.ndarray, "l h"]
+    leaders: Float[np.ndarray, "l h"]
+    first: Float[np.ndarray, "l h"]
+    own: Float[np.ndarray, "l h"]
+
+
+def head_table(recording: Recording) -> HeadTable:
+    """Entropy, rank, leaders and sinks of every head."""
+    A = needs_attention(recording).astype(float)
+    n = A.shape[-1]
+    seen = np.arange(1, n + 1) if recording.causal else np.full(n, n)
+    entropy = -np.where(A > 0, A * np.log(np.maximum(A, 1e-300)), 0.0).sum(axis=-1)
+    rows = seen > 1  # a row that sees one token has no choice
+    relative = (entropy[..., rows] / np.log(seen[rows])).mean(axis=-1)
+    rank = [[attention_rank(head) for head in layer] for layer in A]
+    return HeadTable(
+        entropy=relative,
+        rank=np.array(rank, float),
+        leaders=(A[..., rows, :].max(axis=-2) > 0.5).sum(axis=-1).astype(float),
+        first=A[..., rows, 0].mean(axis=-1),
+        own=np.diagonal(A[..., rows, :][..., :, rows], axis1=-2, axis2=-1).mean(-1),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadSpectra:
+    """Eigenvalues of the matrices of one head, on tokens of unit length.
+
+    `V` holds the eigenvalues of O V that can be nonzero, `B` those of the symmetrized
+    Q^T K. `beta` is the effective inverse temperature |B|_F / sqrt(d), the one of
+    B = beta I; `aligned` is tr(B) / d, the part of B that is like the identity and the
+    only one that the theory's B = beta I has. `regime` is the row of the table of
+    limits that (Q, K, V) falls in. [geshkovski2023clusters]
+    """
+
+    V: Complex[np.ndarray, "k"]
+    B: Float[np.ndarray, "2k"]
+    beta: float
+    aligned: float
+    regime: str
+
+
+def head_spectra(model: Model, recording: Recording, layer: int) -> list[HeadSpectra]:
+    """The spectra of every head of a layer.
+
+    Gains of a norm before attention are absorbed in Q, K, V, and lengths of tokens
+    (root mean square over the text) too, so that heads of all models act on unit
+    vectors. Biases and rotary positions are left out: this is the head at distance 0.
+    """
+    transformer = model.transformer
+    weights = transformer.heads(transformer.layer(layer))
+    if recording.inputs is None:
+        length = np.ones(())
+    else:
+        length = np.sqrt((recording.inputs[layer].astype(float) ** 2).sum(1).mean())
+    Q, K, V = (np.asarray(w, float) * length for w in (weights.Q, weights.K, weights.V))
+    O = np.asarray(weights.O, float)
+    return [spectra(*parts) for parts in zip(Q, K, V, O, strict=True)]
+
+
+def spectra(
+    Q: Float[np.ndarray, "k d"],
+    K: Float[np.ndarray, "k d"],
+    V: Float[np.ndarray, "k d"],
+    O: Float[np.ndarray, "d k"],
+) -> HeadSpectra:
+    """The spectra of B = Q^T K and of O V, through matrices of the width of a head."""
+    d = Q.shape[1]
+    values, vectors = np.linalg.eig(V @ O)  # V (O V) has the nonzero spectrum of O V
+    basis, R = np.linalg.qr(np.vstack([Q, K]).T)
+    k = len(Q)
+    symmetric = (R[:, :k] @ R[:, k:].T + R[:, k:] @ R[:, :k].T) / 2
+    norm = np.sqrt(np.sum((Q @ Q.T) * (K @ K.T)))  # |Q^T K|_F
+    leading = np.argmax(np.abs(values))
+    direction = O @ vectors[:, leading]
+    return HeadSpectra(
+        V=values[np.argsort(-np.abs(values))],
+        B=np.sort(np.linalg.eigvalsh(symmetric))[::-1],
+        beta=float(norm / np.sqrt(d)),
+        aligned=float(np.trace(K @ Q.T) / d),
+        regime=regime(values, direction, Q, K, full=len(V) == d),
+    )
+
+
+HYPERPLANES = "hyperplanes"  # at most three parallel hyperplanes (theorem 4.1)
+SUBSPACES = "subspaces"  # parallel subspaces of codimension k (conjecture)
+POLYTOPE = "polytope"  # vertices of a polytope (theorem 3.1)
+COLLAPSE = "origin"  # all to the origin (theorem C.5, for V = -I)
+OUTSIDE = "outside"  # no row of the table
+REGIMES = (POLYTOPE, HYPERPLANES, SUBSPACES, COLLAPSE, OUTSIDE)
+
+
+def regime(
+    values: Complex[np.ndarray, "k"],
+    direction: Complex[np.ndarray, "d"],
+    Q: Float[np.ndarray, "k d"],
+    K: Float[np.ndarray, "k d"],
+    *,
+    full: bool,
+) -> str:
+    """The row of the table of [geshkovski2023clusters] for eigenvalues of V.
+
+    `direction` is the eigenvector of the largest eigenvalue in modulus; `full` says
+    whether V has no further, zero, eigenvalues. Hypotheses are tested as stated: V = I
+    with Q^T K positive gives a polytope; a leading eigenvalue that is real, positive,
+    simple and strictly largest in modulus, with <Q phi, K phi> > 0, hyperplanes; some
+    eigenvalues with positive real part, the conjectured subspaces; V = -I the origin.
+    """
+    size = np.abs(values)
+    top = values[np.argmax(size)]
+    scale = max(float(size.max()), 1e-300)
+    same = np.abs(values - top) <= TIE * scale
+    if full and same.all() and abs(top.imag) <= TIE * scale:
+        lowest = np.linalg.eigvalsh((Q.T @ K + K.T @ Q) / 2)[0]
+        if top.real > 0 and lowest > 0:
+            return POLYTOPE
+        if top.real < 0 and lowest > 0:
+            return COLLAPSE
+    alone = int((size >= (1 - TIE) * scale).sum()) == 1
+    if alone and abs(top.imag) <= TIE * scale and top.real > 0:
+        phi = np.real(direction)
+        if (Q @ phi) @ (K @ phi) > 0:
+            return HYPERPLANES
+    if (values.real > TIE * scale).any():
+        return SUBSPACES
+    return OUTSIDE
+
+
+def seen_beta(recording: Recording) -> Float[np.ndarray, "l h"]:
+    """The inverse temperature that explains the attention seen, per layer and head.
+
+    The slope of log A_ij against <x_i, x_j>, after the mean of every row is taken from
+    both: with logits beta <x_i, x_j> + c_i it is beta. x are the unit directions of
+    what attention read. Rows of causal heads are their past.
+    """
+    A = needs_attention(recording)
+    assert recording.inputs is not None
+    n = A.shape[-1]
+    mask = np.tri(n, dtype=bool) if recording.causal else np.ones((n, n), bool)
+    count = mask.sum(axis=1)
+    slopes = np.zeros(A.shape[:2])
+    for k, layer in enumerate(A):
+        x = recording.inputs[k].astype(float)
+        x = x / np.linalg.norm(x, axis=1, keepdims=True)
+        cosines = _rows_centered(x @ x.T, mask, count)
+        logits = np.log(np.maximum(layer.astype(float), 1e-30))
+        for h, row in enumerate(logits):
+            y = _rows_centered(row, mask, count)
+            slopes[k, h] = (cosines * y).sum() / (cosines**2).sum()
+    return slopes
+
+
+def _rows_centered(a: np.ndarray, mask: np.ndarray, count: np.ndarray) -> np.ndarray:
+    mean = np.where(mask, a, 0.0).sum(axis=1) / count
+    return np.where(mask, a - mean[:, None], 0.0)
+
+
+def needs_attention(recording: Recording) -> Float[np.ndarray, "l h n n"]:
+    """The attention matrices, or a message that they are not known."""
+    if recording.attention is None:
+        raise InputError(
+            f"{recording.name} is a file of hidden states: attention is not known. "
+            "Probe a model instead."
+        )
+    return recording.attention

@@ -1,0 +1,146 @@
+"""Where hidden states live: what is divided out before tokens are compared.
+
+The theory puts tokens on the unit sphere; a trained model does not say how. Each
+choice here names itself, and every trajectory carries the name in its outcome.
+"""
+
+import abc
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from pushforward.errors import InputError
+from pushforward.spaces import AbstractSpace, Euclidean, Sphere
+
+Points = Float[np.ndarray, "l n d"]
+
+
+@dataclasses.dataclass(frozen=True)
+class AbstractNormalization(abc.ABC):
+    """A map from hidden states (layers, tokens, dim) to points of a space."""
+
+    label: ClassVar[str]
+
+    @abc.abstractmethod
+    def points(self, hidden: Points, inputs: Points | None) -> Points:
+        """The points, layer by layer; `inputs` are the states through trained norms."""
+
+    @abc.abstractmethod
+    def space(self, d: int) -> AbstractSpace:
+        """The space they lie in."""
+
+    @property
+    def on_sphere(self) -> bool:
+        """Whether it puts tokens on the unit sphere."""
+        return isinstance(self.space(2), Sphere)
+
+
+@dataclasses.dataclass(frozen=True)
+class Raw(AbstractNormalization):
+    """Hidden states as they are, in R^d."""
+
+    label: ClassVar[str] = "raw"
+
+    def points(self, hidden: Points, inputs: Points | None) -> Points:
+        """Unchanged."""
+        return hidden
+
+    def space(self, d: int) -> AbstractSpace:
+        """R^d."""
+        return Euclidean(d)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rms(AbstractNormalization):
+    """x / |x|: directions as seen from the origin, on the unit sphere.
+
+    RMSNorm without its gain, up to the factor sqrt(d).
+    """
+
+    label: ClassVar[str] = "rms"
+
+    def points(self, hidden: Points, inputs: Points | None) -> Points:
+        """Unit vectors."""
+        return _unit(hidden)
+
+    def space(self, d: int) -> AbstractSpace:
+        """The unit sphere."""
+        return Sphere(d)
+
+
+@dataclasses.dataclass(frozen=True)
+class Centered(AbstractNormalization):
+    """(x - m) / |x - m|, m the mean token of the layer: what tokens share is removed.
+
+    Trained tokens share a large common vector; without it cosines tell them apart.
+    """
+
+    label: ClassVar[str] = "centered"
+
+    def points(self, hidden: Points, inputs: Points | None) -> Points:
+        """Unit vectors around the mean token of each layer."""
+        x = np.asarray(hidden, float)
+        return _unit(x - x.mean(axis=1, keepdims=True))
+
+    def space(self, d: int) -> AbstractSpace:
+        """The unit sphere."""
+        return Sphere(d)
+
+
+@dataclasses.dataclass(frozen=True)
+class LayerNormalized(AbstractNormalization):
+    """LayerNorm without gain and bias, over sqrt(d): unit vectors of mean zero."""
+
+    label: ClassVar[str] = "layernorm"
+
+    def points(self, hidden: Points, inputs: Points | None) -> Points:
+        """Coordinates of a token minus their mean, then unit vectors."""
+        x = np.asarray(hidden, float)
+        return _unit(x - x.mean(axis=2, keepdims=True))
+
+    def space(self, d: int) -> AbstractSpace:
+        """The unit sphere; the points lie in its section by sum x = 0."""
+        return Sphere(d)
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedNorm(AbstractNormalization):
+    """The model's own norm with its trained gain: what the next attention reads.
+
+    Not on a sphere, since the gain stretches it into an ellipsoid.
+    """
+
+    label: ClassVar[str] = "trained norm"
+
+    def points(self, hidden: Points, inputs: Points | None) -> Points:
+        """The states through the norm of the next layer (the last norm at the end)."""
+        if inputs is None:
+            raise InputError(
+                "TrainedNorm() needs the weights of the model, and these hidden states "
+                "came without them. Use LayerNormalized() or Rms()."
+            )
+        return inputs
+
+    def space(self, d: int) -> AbstractSpace:
+        """R^d."""
+        return Euclidean(d)
+
+
+NORMALIZATIONS: dict[str, AbstractNormalization] = {
+    choice.label: choice
+    for choice in (Raw(), Rms(), Centered(), LayerNormalized(), TrainedNorm())
+}
+
+
+def _unit(x: Points) -> Points:
+    x = np.asarray(x, dtype=float)
+    norm = np.linalg.norm(x, axis=2, keepdims=True)
+    if not norm.all():
+        layer, token = np.argwhere(norm[:, :, 0] == 0)[0]
+        raise InputError(
+            f"token {token} of layer {layer} is the zero vector and has no direction. "
+            "Use Raw(), or leave that token out."
+        )
+    return x / norm

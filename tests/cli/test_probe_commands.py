@@ -1,0 +1,88 @@
+"""`pushforward probe` and `pushforward models`, on a tiny folder, offline."""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from pushforward.cli._main import app
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "probe"))
+import tiny_folders
+
+runner = CliRunner()
+
+
+def _tokenizer(path):
+    """One token per word, for texts of the words w0 ... w49."""
+    tokenizers = pytest.importorskip("tokenizers")
+    words = {f"w{k}": k for k in range(tiny_folders.WORDS)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w0"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    made.save(str(path / "tokenizer.json"))
+
+
+def test_a_folder_is_probed_and_the_page_needs_nothing_else(tmp_path):
+    folder = tmp_path / "model"
+    tiny_folders.folder(folder, "bert")
+    _tokenizer(folder)
+    text = tmp_path / "text.txt"
+    text.write_text(" ".join(f"w{k * 7 % 50}" for k in range(20)) + " w3<b>")
+    page, run = tmp_path / "report.html", tmp_path / "run"
+    arguments = ["probe", str(folder), "--text", str(text), "--out", str(page)]
+    done = runner.invoke(app, [*arguments, "--run", str(run), "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    one = found["models"][0]
+    assert one["layers"] == 3 and one["tokens"] == 24
+    assert len(one["table"]["mean_cosine"]) == 4
+    assert one["table"]["normalization"] == "rms"
+    assert sum(one["regimes"].values()) == 3 * tiny_folders.HEADS
+    html = page.read_text()
+    assert html.startswith("<!doctype html>") and html.rstrip().endswith("</html>")
+    assert "http://" not in html and "https://" not in html and "<script" not in html
+    assert "w3&lt;b&gt;" in html and "w3<b>" not in html
+    assert html.count("<img ") >= 8
+    shown = runner.invoke(app, ["show", str(run), "--json"])
+    assert "recorded: hidden states of model" in json.loads(shown.stdout)["outcome"]
+
+
+def test_a_file_of_hidden_states_is_probed(tmp_path):
+    hidden = np.random.default_rng(0).normal(size=(3, 12, 6))
+    np.save(tmp_path / "states.npy", hidden)
+    done = runner.invoke(app, ["probe", str(tmp_path / "states.npy")])
+    assert done.exit_code == 0, done.output
+    assert "motion explained, linear" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--text", " "], "empty"),
+        (["--text", "missing-file.txt"], "no file 'missing-file.txt'"),
+        (["--normalization", "l1"], "must be one of"),
+        (["--depth", "9", "--text", "w1 w2"], "shared weights"),
+        (["--text", "w1 " * 40], "at most 32"),
+    ],
+)
+def test_bad_options_are_refused_and_nothing_is_written(tmp_path, arguments, message):
+    folder = tmp_path / "model"
+    tiny_folders.folder(folder, "bert")
+    _tokenizer(folder)
+    out = tmp_path / "page.html"
+    done = runner.invoke(app, ["probe", str(folder), "--out", str(out), *arguments])
+    assert done.exit_code != 0 and message in str(done.exception)
+    assert not out.exists()
+
+
+def test_models_are_listed_and_a_missing_one_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PUSHFORWARD_CACHE", str(tmp_path))
+    done = runner.invoke(app, ["models", "list", "--json"])
+    rows = json.loads(done.stdout)
+    assert [row["name"] for row in rows] == ["minilm", "smollm2"]
+    assert not any(row["present"] for row in rows)
+    done = runner.invoke(app, ["probe"])
+    assert "pushforward models get minilm" in str(done.exception)
