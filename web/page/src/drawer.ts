@@ -17,7 +17,7 @@ interface Choice {
 }
 
 const CHOICES: readonly Choice[] = [
-  { key: "model", label: "Model", options: [["sa", "self-attention (SA)"], ["usa", "unnormalized (USA)"], ["causal", "causal mask"], ["hard", "hard attention"], ["layer", "layer by layer"]] },
+  { key: "model", label: "Model", options: [["sa", "self-attention (SA)"], ["usa", "unnormalized (USA)"], ["causal", "causal mask"], ["hard", "hard attention"], ["layer", "layer by layer"], ["rescaled", "in R^d, rescaled"]] },
   { key: "heads", label: "Heads", min: 1, max: 8, step: "1" },
   { key: "t1", label: "Final time", min: 1e-6, max: 1e300, step: "any" },
   { key: "clock", label: "Frames spread", options: [["linear", "evenly in t"], ["log", "evenly in log t"]] },

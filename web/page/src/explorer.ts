@@ -150,7 +150,7 @@ export class Explorer {
   private finish(done: Done): void {
     const run = this.run;
     if (run === null) return;
-    run.done = done;
+    run.finish(done);
     this.waiting = null;
     this.emit("done", run);
     this.moved();

@@ -58,8 +58,8 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["run"] = run.accepted.run;
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
-  legend.show(state.view.color, stage.shares, theme());
-  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept));
+  legend.show(state.view.color, stage.shares, run.slots, theme());
+  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.space));
 }
 
 function wireRun({ explorer, ribbon, stage }: Parts): void {

@@ -57,6 +57,7 @@ byId("story-open").addEventListener("click", () => {
   story?.go(0);
 });
 acceptFiles(explorer);
+byId<HTMLDetailsElement>("equation-box").open = innerWidth >= 1320;
 
 const keys = shortcuts({ explorer, controls, presets: presetList, sharing, stage });
 fillHelp(keys);

@@ -13,10 +13,9 @@ export function percent(x: number): string {
   return `${Number((100 * x).toPrecision(3))} %`;
 }
 
-/** A lifetime in words; beyond the doubles only its power of ten is known. */
-export function lifetimeInWords(lifetime: number | null, log10: number | null | undefined): string {
-  if (lifetime !== null) return compactNumber(lifetime);
-  return log10 === null || log10 === undefined ? "longer than the run" : `10^${compactNumber(log10)}`;
+/** A lifetime in words. */
+export function lifetimeInWords(lifetime: number | null): string {
+  return lifetime === null ? "more than a double can hold" : compactNumber(lifetime);
 }
 
 export function plural(count: number, word: string): string {

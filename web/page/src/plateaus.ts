@@ -5,8 +5,9 @@ export interface Plateau {
   from: number;
   to: number;
   clusters: number;
-  /** Null when it is too long for a double: then only its logarithm is known. */
+  /** Null when it is too long for a double. */
   lifetime: number | null;
+  /** Its width on the logarithmic axis. */
   log10_lifetime?: number | null;
 }
 

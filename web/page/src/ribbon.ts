@@ -92,8 +92,8 @@ export class Ribbon {
     this.read(run);
     const narrow = this.charts.clientWidth < 480;
     this.plots = [
-      new uPlot(this.options(SHARES, (narrow ? 96 : 128) * this.tall, false), [this.xs, ...SHARES.map((name) => run.series(name))], this.charts),
-      new uPlot(this.options(["clusters"], (narrow ? 92 : 112) * this.tall, true), [this.xs, run.series("clusters")], this.charts),
+      new uPlot(this.options(SHARES, (narrow ? 96 : 118) * this.tall, false), [this.xs, ...SHARES.map((name) => run.series(name))], this.charts),
+      new uPlot(this.options(["clusters"], (narrow ? 104 : 116) * this.tall, true), [this.xs, run.series("clusters")], this.charts),
     ];
     for (const plot of this.plots) this.listen(plot);
     this.placeHead();
@@ -106,7 +106,7 @@ export class Ribbon {
     return {
       width: Math.max(80, this.charts.clientWidth),
       height,
-      padding: [8, 14, 0, 0],
+      padding: [8, 14, bottom ? 0 : 8, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       scales: {
@@ -114,8 +114,8 @@ export class Ribbon {
         y: counts ? { distr: 3, range: (_u, _l, high) => [0.8, Math.max(2, high * 1.25)] } : { range: (_u, low) => [Math.min(0, low ?? 0), 1.02] },
       },
       axes: [
-        { ...axisBase, show: bottom, size: 40, gap: 4, label: axisLabel(axis, this.run?.state.h ?? 0.1), labelSize: 18, labelGap: 0, labelFont: `12px ${FONT}`, values: (_u, ticks) => ticks.map((x) => axisTick(axis, x)) },
-        { ...axisBase, size: 46, gap: 4, values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !isRound(y) ? "" : compactNumber(y))) },
+        { ...axisBase, show: bottom, size: 22, gap: 4, label: axisLabel(axis, this.run?.state.h ?? 0.1), labelSize: 20, labelGap: -2, labelFont: `12px ${FONT}`, values: (_u, ticks) => ticks.map((x) => axisTick(axis, x)) },
+        { ...axisBase, size: 46, gap: 4, ...(counts ? { splits: (u: uPlot) => countSplits(u.scales["y"]?.max ?? 10) } : {}), values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !isPower(y) ? "" : compactNumber(y))) },
       ],
       series: [
         {},
@@ -151,7 +151,7 @@ export class Ribbon {
     const numbers = k === null || k === undefined ? null : this.run?.numbers(k);
     if (!numbers) return say(this.hover, "");
     const plateau = plateauAt(this.run?.plateaus ?? [], k as number);
-    const rest = plateau === null ? "" : `; plateau of ${plural(plateau.clusters, "cluster")}, lifetime ${lifetimeInWords(plateau.lifetime, plateau.log10_lifetime)}`;
+    const rest = plateau === null ? "" : `; plateau of ${plural(plateau.clusters, "cluster")}, lifetime ${lifetimeInWords(plateau.lifetime)}`;
     say(this.hover, `t = ${compactNumber(numbers.t)}: ${plural(numbers.clusters, "cluster")}, energy ${compactNumber(numbers.energy)}${rest}`);
   }
 
@@ -190,7 +190,13 @@ export class Ribbon {
   }
 }
 
-function isRound(y: number): boolean {
-  const lead = y / 10 ** Math.floor(Math.log10(y) + 1e-9);
-  return [1, 2, 5].some((m) => Math.abs(lead - m) < 1e-6);
+/** Lines at 1, 2, 5, 10, ... up to the top of a logarithmic axis of counts. */
+export function countSplits(top: number): number[] {
+  const out: number[] = [];
+  for (let power = 1; power <= top; power *= 10) out.push(...[1, 2, 5].map((m) => m * power).filter((y) => y <= top));
+  return out;
+}
+
+function isPower(y: number): boolean {
+  return Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
 }

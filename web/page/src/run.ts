@@ -1,6 +1,7 @@
 /** One run kept in the page: its frames, its series, its plateaus. Scrubbing reads only from here. */
 import type { Frame } from "./frames";
 import type { Plateau } from "./plateaus";
+import { colorSlots, identitySlots } from "./slots";
 import type { State } from "./state";
 
 export interface Outcome {
@@ -48,13 +49,23 @@ export type SeriesName = (typeof SERIES)[number];
 export class Run {
   readonly frames: Frame[] = [];
   done: Done | null = null;
+  /** Place of each cluster label in the palette. */
+  slots: Uint16Array;
   error: { argument: string; message: string; fix: string } | null = null;
 
   constructor(
     readonly id: number,
     readonly accepted: Accepted,
     readonly state: State,
-  ) {}
+  ) {
+    this.slots = identitySlots(accepted.n);
+  }
+
+  /** The run is over: its outcome is known, and with it which clusters last. */
+  finish(done: Done): void {
+    this.done = done;
+    this.slots = colorSlots(this.frames, this.accepted.n);
+  }
 
   /** Frames come in order; a frame out of order is refused so that a series never lies. */
   add(frame: Frame): boolean {
@@ -79,6 +90,20 @@ export class Run {
 
   get plateaus(): readonly Plateau[] {
     return this.done?.plateaus ?? [];
+  }
+
+  /** Longest vector of the first and the last frame: the size of a picture that is not on the sphere. */
+  extent(): number {
+    let longest = 1e-9;
+    for (const frame of [this.frames[0], this.frames[this.last]]) {
+      if (frame === undefined) continue;
+      for (let i = 0; i < frame.n; i++) {
+        let square = 0;
+        for (let a = 0; a < frame.dshow; a++) square += (frame.points[i * frame.dshow + a] as number) ** 2;
+        if (Number.isFinite(square)) longest = Math.max(longest, Math.sqrt(square));
+      }
+    }
+    return longest;
   }
 
   numbers(k: number): Numbers | null {

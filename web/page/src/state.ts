@@ -1,6 +1,6 @@
 /** The state of the page: what a link, a preset and a run message carry. */
 
-export const MODELS = ["sa", "usa", "causal", "hard", "layer"] as const;
+export const MODELS = ["sa", "usa", "causal", "hard", "layer", "rescaled"] as const;
 export const INITS = ["uniform", "clustered", "equispaced", "orthonormal", "gaussian", "file"] as const;
 export const SOLVERS = ["adaptive", "layers", "heun"] as const;
 export const AXES = ["linear", "log", "arc", "layer"] as const;

@@ -37,7 +37,7 @@ export function runFromTraits(bytes: DataView, meta: Meta): Run {
   };
   const run = new Run(0, accepted, { ...defaultState(), n: meta.n, d: meta.d });
   for (const buffer of unpackFrames(bytes)) if (!run.add(parseFrame(buffer))) throw new Error("the frames are out of order");
-  run.done = meta.done ?? null;
+  if (meta.done !== undefined) run.finish(meta.done);
   return run;
 }
 
@@ -117,8 +117,8 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     }
     before = now;
     if (!stage.render()) return;
-    legend.show(stage.look.color, stage.shares, theme);
-    words.textContent = [meta.words, stageNote(meta.d, stage.look.projection, stage.kept), run.done?.outcome.sentence].filter(Boolean).join(". ");
+    legend.show(stage.look.color, stage.shares, run.slots, theme);
+    words.textContent = [meta.words, stageNote(meta.d, stage.look.projection, stage.kept, meta.space), run.done?.outcome.sentence].filter(Boolean).join(". ");
     stageHost.dataset["ready"] = "1";
   };
   const fromPython = (): void => {

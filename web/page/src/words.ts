@@ -73,7 +73,7 @@ export function alternative(run: Run, k: number, selected: number | null): strin
   ];
   const plateau = plateauAt(run.plateaus, k);
   if (plateau !== null) {
-    parts.push(`On a plateau of ${plural(plateau.clusters, "cluster")} that lasts ${lifetimeInWords(plateau.lifetime, plateau.log10_lifetime)}.`);
+    parts.push(`On a plateau of ${plural(plateau.clusters, "cluster")} that lasts ${lifetimeInWords(plateau.lifetime)}.`);
   }
   if (selected !== null) parts.push(`Token ${selected} is selected; it is in cluster ${frame.labels[selected] ?? "?"}.`);
   return parts.join(" ");

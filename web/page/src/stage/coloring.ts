@@ -62,14 +62,15 @@ export function logSpeed(a: Frame, b: Frame, i: number): number {
 
 export const SPEED_RANGE: readonly [number, number] = [-4, 0];
 
-export function colorTokens(mode: ColorMode, frame: Frame, next: Frame, first: Frame, shares: Shares, dark: boolean, marks: Marks): void {
+export function colorTokens(mode: ColorMode, frame: Frame, next: Frame, first: Frame, shares: Shares, slots: Uint16Array, dark: boolean, marks: Marks): void {
   const { n } = frame;
   for (let i = 0; i < n; i++) {
     const label = frame.labels[i] as number;
-    marks.shapes[i] = clusterShape(label);
+    const slot = slots[label] ?? label;
+    marks.shapes[i] = clusterShape(slot);
     switch (mode) {
       case "cluster":
-        paint(marks, i, clusterColor(label));
+        paint(marks, i, clusterColor(slot));
         break;
       case "start":
         paint(marks, i, wheel(startTurn(first, i), dark));

@@ -29,7 +29,7 @@ uniform float strength;
 varying float vFront;
 void main() { gl_FragColor = vec4(color, strength * mix(0.28, 1.0, vFront)); }`;
 
-export type Backdrop = "sphere" | "circle" | "ball";
+export type Backdrop = "sphere" | "circle" | "ball" | "none";
 
 function shader(vertexShader: string, fragmentShader: string, strength: number): ShaderMaterial {
   return new ShaderMaterial({
@@ -67,8 +67,8 @@ function unitCircle(): BufferGeometry {
 export class Globe {
   readonly object = new Group();
   private readonly shell = new Mesh(new SphereGeometry(1, 64, 48), shader(SHELL_VERTEX, SHELL_FRAGMENT, 0.5));
-  private readonly grid = new LineSegments(graticule(), shader(GRID_VERTEX, GRID_FRAGMENT, 0.32));
-  private readonly circle = new Line(unitCircle(), shader(GRID_VERTEX, GRID_FRAGMENT, 0.9));
+  private readonly grid = new LineSegments(graticule(), shader(GRID_VERTEX, GRID_FRAGMENT, 0.42));
+  private readonly circle = new Line(unitCircle(), shader(GRID_VERTEX, GRID_FRAGMENT, 1.6));
 
   constructor() {
     this.shell.renderOrder = 0;
@@ -78,7 +78,7 @@ export class Globe {
   }
 
   show(kind: Backdrop): void {
-    this.shell.visible = kind !== "circle";
+    this.shell.visible = kind === "sphere" || kind === "ball";
     this.grid.visible = kind === "sphere";
     this.circle.visible = kind === "circle";
   }
@@ -90,7 +90,7 @@ export class Globe {
       (material.uniforms["color"] as { value: Vector3 }).value.set(r, g, b);
     }
     const shell = this.shell.material as ShaderMaterial;
-    (shell.uniforms["strength"] as { value: number }).value = theme.dark ? 0.42 : 0.36;
+    (shell.uniforms["strength"] as { value: number }).value = theme.dark ? 0.5 : 0.55;
   }
 
   dispose(): void {

@@ -1,4 +1,5 @@
 /** Rings: one around every cluster, its area the cluster's mass, and one around the selected token. */
+import type { Surface } from "./surface";
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Points, ShaderMaterial } from "three";
 
 const VERTEX = /* glsl */ `
@@ -8,6 +9,7 @@ attribute float size;
 uniform float mixing;
 uniform float pixels;
 uniform float onSphere;
+uniform float shaded;
 varying vec4 vColor;
 varying float vPixels;
 void main() {
@@ -15,7 +17,7 @@ void main() {
   if (onSphere > 0.5 && dot(p, p) > 1e-4) p = normalize(p);
   vec4 eye = modelViewMatrix * vec4(p, 1.0);
   float facing = -dot(normalize(eye.xyz), normalize((modelViewMatrix * vec4(p, 0.0)).xyz + vec3(1e-6)));
-  vColor = vec4(tint, mix(1.0, mix(0.3, 1.0, smoothstep(-0.25, 0.15, facing)), onSphere));
+  vColor = vec4(tint, mix(1.0, mix(0.3, 1.0, smoothstep(-0.25, 0.15, facing)), shaded));
   vPixels = size * pixels / -eye.z;
   gl_PointSize = 2.0 * vPixels + 4.0;
   gl_Position = projectionMatrix * eye;
@@ -40,7 +42,7 @@ export class Halos {
   readonly tints: Float32Array;
   readonly sizes: Float32Array;
 
-  constructor(readonly capacity: number, onSphere: boolean, filling: number, renderOrder: number) {
+  constructor(readonly capacity: number, surface: Surface, filling: number, renderOrder: number) {
     this.before = new Float32Array(3 * capacity);
     this.after = new Float32Array(3 * capacity);
     this.tints = new Float32Array(3 * capacity);
@@ -60,7 +62,8 @@ export class Halos {
       transparent: true,
       depthWrite: false,
       depthTest: false,
-      uniforms: { mixing: { value: 0 }, pixels: { value: 1 }, onSphere: { value: onSphere ? 1 : 0 }, filling: { value: filling } },
+      uniforms: { mixing: { value: 0 }, pixels: { value: 1 }, onSphere: { value: surface === "none" ? 0 : 1 },
+        shaded: { value: surface === "sphere" ? 1 : 0 }, filling: { value: filling } },
     });
     this.object = new Points(geometry, material);
     this.object.frustumCulled = false;

@@ -1,4 +1,5 @@
 /** Paths: short tails behind every token, the whole trail of the selected one, arcs to what it attends to. */
+import type { Surface } from "./surface";
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, LineSegments, ShaderMaterial } from "three";
 
 const VERTEX = /* glsl */ `
@@ -7,13 +8,14 @@ attribute vec3 tint;
 attribute float fade;
 uniform float mixing;
 uniform float onSphere;
+uniform float shaded;
 varying vec4 vColor;
 void main() {
   vec3 p = mix(position, after, mixing);
   if (onSphere > 0.5 && dot(p, p) > 1e-4) p = normalize(p);
   vec4 eye = modelViewMatrix * vec4(p, 1.0);
   float facing = -dot(normalize(eye.xyz), normalize((modelViewMatrix * vec4(p, 0.0)).xyz + vec3(1e-6)));
-  float front = mix(1.0, smoothstep(-0.25, 0.15, facing), onSphere);
+  float front = mix(1.0, smoothstep(-0.25, 0.15, facing), shaded);
   vColor = vec4(tint, fade * mix(0.25, 1.0, front));
   gl_Position = projectionMatrix * eye;
 }`;
@@ -30,7 +32,7 @@ export class Segments {
   private readonly fades: Float32Array;
   private ends = 0;
 
-  constructor(readonly capacity: number, onSphere: boolean, renderOrder: number) {
+  constructor(readonly capacity: number, surface: Surface, renderOrder: number) {
     const vertices = 2 * capacity;
     this.before = new Float32Array(3 * vertices);
     this.after = new Float32Array(3 * vertices);
@@ -50,7 +52,8 @@ export class Segments {
       fragmentShader: FRAGMENT,
       transparent: true,
       depthWrite: false,
-      uniforms: { mixing: { value: 0 }, onSphere: { value: onSphere ? 1 : 0 } },
+      uniforms: { mixing: { value: 0 }, onSphere: { value: surface === "none" ? 0 : 1 },
+        shaded: { value: surface === "sphere" ? 1 : 0 } },
     });
     this.object = new LineSegments(geometry, material);
     this.object.frustumCulled = false;

@@ -1,4 +1,5 @@
 /** The tokens: one point each, its shape drawn by the shader, moved between two frames on the graphics card. */
+import type { Surface } from "./surface";
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Points, ShaderMaterial, Vector3 } from "three";
 import { hexToRgb } from "../palette";
 
@@ -9,6 +10,7 @@ attribute float shape;
 attribute float glow;
 uniform float mixing;
 uniform float onSphere;
+uniform float shaded;
 uniform float radius;
 uniform float pixels;
 uniform float lit;
@@ -23,8 +25,8 @@ void main() {
   vec4 eye = modelViewMatrix * vec4(p, 1.0);
   vec3 outward = normalize((modelViewMatrix * vec4(p, 0.0)).xyz + vec3(1e-6));
   float facing = -dot(normalize(eye.xyz), outward);
-  vFront = mix(0.75 + 0.25 * clamp(eye.z + 4.0, 0.0, 1.0), smoothstep(-0.22, 0.1, facing), onSphere);
-  vStrength = mix(1.0, 0.16 + 0.84 * glow, lit);
+  vFront = mix(0.75 + 0.25 * clamp(eye.z + 4.0, 0.0, 1.0), smoothstep(-0.22, 0.1, facing), shaded);
+  vStrength = mix(1.0, 0.34 + 0.66 * glow, lit);
   vTint = tint;
   vShape = shape;
   vPixels = radius * (1.0 + 0.7 * glow * lit) * (0.72 + 0.28 * vFront) * pixels / -eye.z;
@@ -77,7 +79,7 @@ void main() {
   vec3 color = mix(vTint, rim, border * 0.85);
   color = mix(paper, color, mix(0.3, 1.0, vFront));
   color = mix(paper, color, vStrength);
-  gl_FragColor = vec4(color, alpha * mix(0.55, 1.0, vStrength));
+  gl_FragColor = vec4(color, alpha * mix(0.7, 1.0, vStrength));
 }`;
 
 export class TokenMarks {
@@ -88,7 +90,7 @@ export class TokenMarks {
   readonly shapes: Float32Array;
   readonly glow: Float32Array;
 
-  constructor(n: number, onSphere: boolean) {
+  constructor(n: number, surface: Surface) {
     this.before = new Float32Array(3 * n);
     this.after = new Float32Array(3 * n);
     this.tints = new Float32Array(3 * n);
@@ -109,7 +111,8 @@ export class TokenMarks {
       transparent: true,
       uniforms: {
         mixing: { value: 0 },
-        onSphere: { value: onSphere ? 1 : 0 },
+        onSphere: { value: surface === "none" ? 0 : 1 },
+        shaded: { value: surface === "sphere" ? 1 : 0 },
         radius: { value: markRadius(n) },
         pixels: { value: 1 },
         lit: { value: 0 },

@@ -9,7 +9,7 @@ export function pickToken(positions: Float32Array, camera: Camera, turntable: Gr
   let best: number | null = null;
   let least = Infinity;
   for (let i = 0; i < positions.length / 3; i++) {
-    p.fromArray(positions, 3 * i).applyQuaternion(turntable.quaternion);
+    p.fromArray(positions, 3 * i).multiplyScalar(turntable.scale.x).applyQuaternion(turntable.quaternion);
     const behind = p.z < 0 ? 6 : 0;
     p.project(camera);
     const distance = Math.hypot(((p.x + 1) / 2) * width - x, ((1 - p.y) / 2) * height - y);

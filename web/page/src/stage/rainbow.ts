@@ -110,7 +110,7 @@ export class Rainbow {
         context.lineTo(x, y);
         context.stroke();
         label = frame.labels[i] as number;
-        context.strokeStyle = rgbToCss(clusterColor(label), alpha);
+        context.strokeStyle = rgbToCss(clusterColor(run.slots[label] ?? label), alpha);
         context.beginPath();
         context.moveTo(x, y);
       } else if (Math.abs(turn - before) > 0.5 || Number.isNaN(before)) context.moveTo(x, y);

@@ -7,6 +7,7 @@ import { clusterShares, colorTokens, newShares, type Shares } from "./coloring";
 import { Halos } from "./halos";
 import { Segments } from "./lines";
 import { TokenMarks } from "./marks";
+import { surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, project, type Basis } from "./projection";
 
 const TAIL_SEGMENTS = 6144;
@@ -31,7 +32,7 @@ export class RunScene {
   kept = 1;
   basis: Basis | null = null;
   frame = -1;
-  private readonly onSphere: boolean;
+  private readonly surface: Surface;
   private readonly tails: Segments;
   private readonly trail: Segments;
   private readonly arcs: Segments;
@@ -46,17 +47,17 @@ export class RunScene {
 
   constructor(private readonly run: Run) {
     const n = run.accepted.n;
-    this.onSphere = run.accepted.d <= 3;
-    this.marks = new TokenMarks(n, this.onSphere);
+    this.surface = surfaceOf(run.accepted.d, run.accepted.space);
+    this.marks = new TokenMarks(n, this.surface);
     this.shares = newShares(n);
     this.slots = new Int16Array(this.shares.counts.length);
     this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
-    this.tails = new Segments(n * this.tailLength, this.onSphere, 2);
-    this.trail = new Segments(1001, this.onSphere, 4);
-    this.arcs = new Segments(MOST_ARCS * ARC_STEPS, false, 5);
-    this.halos = new Halos(MOST_HALOS, this.onSphere, 0.13, 2);
-    this.focus = new Halos(1, this.onSphere, 0, 6);
+    this.tails = new Segments(n * this.tailLength, this.surface, 2);
+    this.trail = new Segments(1001, this.surface, 4);
+    this.arcs = new Segments(MOST_ARCS * ARC_STEPS, "none", 5);
+    this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
+    this.focus = new Halos(1, this.surface, 0, 6);
     for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
   }
 
@@ -74,7 +75,7 @@ export class RunScene {
     this.marks.after.set(after);
     this.kept = keptShare(before, frame.n);
     clusterShares(frame, this.shares);
-    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, look.theme.dark, this.marks);
+    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks);
     this.light(look);
     this.fillTails(k);
     this.fillHalos(k);
@@ -209,13 +210,13 @@ export class RunScene {
   private arc(i: number, j: number, tint: Float32Array, fade: number): void {
     const p = this.marks.before;
     const bend = (u: number, out: Float32Array): void => {
-      const lift = 1 + (this.onSphere ? 0.5 : 0.1) * u * (1 - u);
+      const lift = 1 + (this.surface === "sphere" ? 0.5 : 0.1) * u * (1 - u);
       let length = 0;
       for (let c = 0; c < 3; c++) {
         out[c] = (1 - u) * (p[3 * i + c] as number) + u * (p[3 * j + c] as number);
         length += (out[c] as number) ** 2;
       }
-      const scale = this.onSphere ? lift / Math.max(0.2, Math.sqrt(length)) : lift;
+      const scale = this.surface === "sphere" ? lift / Math.max(0.2, Math.sqrt(length)) : lift;
       for (let c = 0; c < 3; c++) out[c]! *= scale;
     };
     for (let k = 0; k < ARC_STEPS; k++) {

@@ -41,6 +41,7 @@ export class Stage {
   private dirty = true;
   private stale = true;
   private sideStale = true;
+  private sided = false;
   private dragged: { token: number; point: number[] } | null = null;
   private readonly resizer: ResizeObserver;
 
@@ -74,9 +75,11 @@ export class Stage {
     this.drawing = new RunScene(run);
     this.turntable.add(this.drawing.object);
     const d = run.accepted.d;
-    this.globe.show(d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
+    const flat = run.accepted.space === "euclidean";
+    this.globe.show(flat ? "none" : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
     this.orbit.turnable = d !== 2;
-    this.host.dataset["d"] = d === 2 ? "2" : d === 3 ? "3" : "many";
+    this.sided = !flat && d !== 3;
+    this.host.dataset["d"] = !this.sided ? "3" : d === 2 ? "2" : "many";
     this.side.setAttribute("aria-label", d === 2 ? "Angle of every token against time" : "Histogram of pairwise cosines");
     this.position = 0;
     this.resize();
@@ -127,6 +130,7 @@ export class Stage {
     const u = Math.min(1, Math.max(0, this.position - k));
     if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
     this.drawing.mix(u, this.canvas.height / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)));
+    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : 1);
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.run.accepted.d === 2 ? this.orbit.distance * 1.06 : this.orbit.distance * this.fit());
@@ -144,7 +148,7 @@ export class Stage {
     const run = this.run as Run;
     const d = run.accepted.d;
     const frame = run.frames[k];
-    if (d === 3 || frame === undefined) return;
+    if (!this.sided || frame === undefined) return;
     if (d === 2) {
       if (this.sideStale) this.rainbow.paint(run, this.look);
       this.rainbow.head(this.position, this.look.theme);
