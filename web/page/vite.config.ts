@@ -11,5 +11,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
   },
-  test: { environment: "jsdom", include: ["test/**/*.test.ts"] },
+  test: { include: ["test/**/*.test.ts"] },
 });

@@ -59,8 +59,7 @@ export interface PhaseAnswer {
 }
 
 export interface UploadAnswer {
-  file?: string;
-  run?: string;
+  file: string;
   kind: "tokens" | "weights" | "hidden";
   n: number;
   d: number;

@@ -54,3 +54,14 @@ export function axisTick(axis: Axis, x: number): string {
   const digits = [...String(Math.abs(Math.round(x)))].map((c) => SUPERSCRIPT[Number(c)] ?? "").join("");
   return `10${x < 0 ? "⁻" : ""}${digits}`;
 }
+
+/** Lines at 1, 2, 5, 10, ... up to the top of a logarithmic axis of counts. */
+export function countSplits(top: number): number[] {
+  const out: number[] = [];
+  for (let power = 1; power <= top; power *= 10) out.push(...[1, 2, 5].map((m) => m * power).filter((y) => y <= top));
+  return out;
+}
+
+export function isPower(y: number): boolean {
+  return Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
+}

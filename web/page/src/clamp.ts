@@ -47,6 +47,7 @@ const VIEW_CHOICES: Readonly<Record<string, readonly unknown[]>> = {
 
 const IDENTIFIER = /^[A-Za-z0-9_.:-]{1,96}$/;
 export const LARGEST_V = 16;
+export const LARGEST_MATRIX = 4;
 export const MOST_MOVED = 32;
 
 /** One number inside its range; anything that is not a number becomes `otherwise`. */
@@ -72,6 +73,11 @@ export function clampNumber(
   return used;
 }
 
+function isMatrix(asked: unknown, d: number): asked is number[][] {
+  const row = (r: unknown): boolean => Array.isArray(r) && r.length === d && r.every((x) => typeof x === "number" && Number.isFinite(x));
+  return Array.isArray(asked) && asked.length === d && d <= LARGEST_MATRIX && asked.every(row);
+}
+
 function clampV(asked: unknown, d: number, report: Clamp[]): State["V"] {
   if (asked === null || asked === "identity" || asked === "minus") return asked;
   if (typeof asked === "string" && asked.startsWith("file:") && IDENTIFIER.test(asked)) return asked;
@@ -79,6 +85,7 @@ function clampV(asked: unknown, d: number, report: Clamp[]): State["V"] {
   if (numbers && asked.length === d && d <= LARGEST_V) {
     return asked.map((v: number) => Math.min(10, Math.max(-10, v)));
   }
+  if (isMatrix(asked, d)) return asked;
   report.push({ key: "V", asked, used: null, why: `needs d = ${d} finite eigenvalues and d at most ${LARGEST_V}` });
   return null;
 }
@@ -133,7 +140,7 @@ export function clampState(asked: unknown): { state: State; clamped: Clamp[] } {
     else if (choices !== undefined) {
       if (choices.includes(value)) state[key] = value;
       else clamped.push({ key, asked: value, used: state[key], why: `one of ${choices.join(", ")}` });
-    } else if (key === "preset" || key === "file" || key === "run") {
+    } else if (key === "preset" || key === "file") {
       if (value === null || (typeof value === "string" && IDENTIFIER.test(value))) state[key] = value;
       else clamped.push({ key, asked: value, used: null, why: "not an identifier" });
     } else if (key === "v") {

@@ -81,12 +81,13 @@ export class Drawer {
   }
 
   private valueField(): HTMLElement {
-    for (const [value, text] of [["", "identity"], ["minus", "minus the identity"], ["own", "eigenvalues by hand"]]) {
+    for (const [value, text] of [["", "identity"], ["minus", "minus the identity"], ["own", "eigenvalues by hand"], ["given", "as given"]]) {
       this.valueChoice.append(element("option", { value: value as string }, text as string));
     }
     this.valueChoice.addEventListener("change", () => {
       const { d } = this.explorer.state;
       const chosen = this.valueChoice.value;
+      if (chosen === "given") return;
       this.explorer.change({ V: chosen === "own" ? new Array<number>(Math.min(d, MOST_EIGENVALUES)).fill(1) : chosen || null });
     });
     return element("div", { class: "values" }, element("label", { class: "line", for: "V" }, element("span", {}, "Value matrix V"), this.valueChoice), this.sliders);
@@ -95,8 +96,9 @@ export class Drawer {
   private show(): void {
     const { state } = this.explorer;
     for (const [key, input] of this.inputs) if (input.value !== String(state[key])) input.value = String(state[key]);
-    const own = Array.isArray(state.V);
-    const wanted = own ? "own" : state.V === "minus" ? "minus" : "";
+    const own = Array.isArray(state.V) && !Array.isArray(state.V[0]);
+    const given = state.V !== null && state.V !== "identity" && state.V !== "minus" && !own;
+    const wanted = own ? "own" : state.V === "minus" ? "minus" : given ? "given" : "";
     if (this.valueChoice.value !== wanted) this.valueChoice.value = wanted;
     const ownOption = this.valueChoice.options[2];
     if (ownOption !== undefined) ownOption.disabled = state.d > MOST_EIGENVALUES;

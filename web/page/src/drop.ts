@@ -21,9 +21,9 @@ async function take(explorer: Explorer, file: File): Promise<void> {
   try {
     const answer = await upload(file);
     notice([`${file.name}: ${answer.kind}. ${answer.note ?? ""}`.trim()]);
-    if (answer.kind === "hidden" && answer.run !== undefined) explorer.load({ run: answer.run, view: { ...explorer.state.view, frame: null, selected: null } });
-    else if (answer.kind === "weights" && answer.file !== undefined) explorer.change({ V: `file:${answer.file}`, ...(answer.d ? { d: answer.d } : {}) }, 0);
-    else if (answer.file !== undefined) explorer.change({ init: "file", file: answer.file, n: answer.n, d: answer.d }, 0);
+    if (answer.kind === "hidden") explorer.load({ model: "recorded", file: answer.file, view: { ...explorer.state.view, frame: null, selected: null } });
+    else if (answer.kind === "weights") explorer.change({ V: `file:${answer.file}`, ...(answer.d ? { d: answer.d } : {}) }, 0);
+    else explorer.change({ init: "file", file: answer.file, n: answer.n, d: answer.d }, 0);
   } catch (error) {
     const lines = error instanceof ServerError ? [`${file.name}: ${error.message}`, error.fix] : [`${file.name}: ${(error as Error).message}`];
     notice(lines.filter((line) => line !== ""), "warning");

@@ -77,9 +77,10 @@ export class Explorer {
 
   /** Change what is simulated: the view stays, hand-moved tokens stay while they fit. */
   change(patch: Partial<State>, delay = 180): void {
-    const merged: Record<string, unknown> = { ...this.state, preset: null, run: null, ...patch };
+    const merged: Record<string, unknown> = { ...this.state, preset: null, ...patch };
     const resized = (patch.n !== undefined && patch.n !== this.state.n) || (patch.d !== undefined && patch.d !== this.state.d);
     if (resized || "init" in patch || "seed" in patch) merged["moved"] = patch.moved ?? [];
+    if (merged["model"] === "recorded" && !("file" in patch)) Object.assign(merged, { model: "sa", file: null });
     if (patch.d !== undefined && Array.isArray(merged["V"])) merged["V"] = null;
     const { state, clamped } = clampState(merged);
     this.state = { ...state, view: { ...this.state.view, frame: null } };

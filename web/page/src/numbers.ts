@@ -5,7 +5,7 @@ export function compactNumber(x: number, digits = 4): string {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? "not a number" : x > 0 ? "∞" : "−∞";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size < 1e-3 || size >= 1e6) return x.toExponential(digits - 2).replace(/\.?0+e/, "e").replace("e+", "e").replace("-", "−");
+  if (size < 1e-3 || size >= 1e6) return x.toExponential(digits - 2).replace(/\.?0+e/, "e").replace("e+", "e").replaceAll("-", "−");
   return String(Number(x.toPrecision(digits))).replace("-", "−");
 }
 

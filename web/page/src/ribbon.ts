@@ -1,7 +1,7 @@
 /** The time ribbon: the whole life of a run at once, its plateaus shaded, a head to drag. */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { axisLabel, axisTick, axisValues, nearestFrame } from "./axis";
+import { axisLabel, axisTick, axisValues, countSplits, isPower, nearestFrame } from "./axis";
 import { FONT } from "./canvas";
 import { element, say } from "./dom";
 import { compactNumber, lifetimeInWords, percent, plural } from "./numbers";
@@ -188,15 +188,4 @@ export class Ribbon {
     for (const plot of this.plots) plot.destroy();
     this.host.replaceChildren();
   }
-}
-
-/** Lines at 1, 2, 5, 10, ... up to the top of a logarithmic axis of counts. */
-export function countSplits(top: number): number[] {
-  const out: number[] = [];
-  for (let power = 1; power <= top; power *= 10) out.push(...[1, 2, 5].map((m) => m * power).filter((y) => y <= top));
-  return out;
-}
-
-function isPower(y: number): boolean {
-  return Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
 }

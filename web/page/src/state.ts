@@ -1,6 +1,6 @@
 /** The state of the page: what a link, a preset and a run message carry. */
 
-export const MODELS = ["sa", "usa", "causal", "hard", "layer", "rescaled"] as const;
+export const MODELS = ["sa", "usa", "causal", "hard", "layer", "rescaled", "recorded"] as const;
 export const INITS = ["uniform", "clustered", "equispaced", "orthonormal", "gaussian", "file"] as const;
 export const SOLVERS = ["adaptive", "layers", "heun"] as const;
 export const AXES = ["linear", "log", "arc", "layer"] as const;
@@ -37,10 +37,9 @@ export interface State {
   seed: number;
   init: (typeof INITS)[number];
   file: string | null;
-  /** A stored run or uploaded hidden states, shown instead of computed. */
-  run: string | null;
   heads: number;
-  V: null | string | number[];
+  /** Null is the identity; a list is a diagonal; a list of rows is a whole matrix. */
+  V: null | string | number[] | number[][];
   noise: number;
   weights: "equal" | "random";
   solver: (typeof SOLVERS)[number];
@@ -74,7 +73,6 @@ export const DEFAULTS: Readonly<State> = Object.freeze({
   seed: 0,
   init: "uniform",
   file: null,
-  run: null,
   heads: 1,
   V: null,
   noise: 0,

@@ -12,6 +12,9 @@ const KINDS = [["t-beta", "time and β"], ["beta-n", "β and n"], ["beta-d", "β
 const STATISTICS = [["close", "P(cos > 0.999)"], ["clusters", "cluster count"], ["time", "time to one cluster"]] as const;
 const MARGIN = { left: 58, right: 64, top: 10, bottom: 46 };
 const POLL = 1000;
+/** Diagrams are coarse: few tokens, and no more dimensions than the server takes. */
+const TOKENS = 32;
+const LARGEST = 128;
 
 /** The place of a value on an axis of cells, in cells from the start; between cells by the axis' own scale. */
 export function placeOnAxis(axis: PhaseAxis, value: number): number {
@@ -66,6 +69,9 @@ export class PhasePanel {
   /** Fetch the diagram chosen, and again while the server still fills it. */
   open(): void {
     clearTimeout(this.timer);
+    const noTime = this.kind.value === "t-beta";
+    for (const option of this.statistic.options) option.disabled = noTime && option.value === "time";
+    if (noTime && this.statistic.value === "time") this.statistic.value = "close";
     this.fetching.abort();
     this.fetching = new AbortController();
     void this.fetch(this.fetching.signal);
@@ -76,9 +82,9 @@ export class PhasePanel {
   }
 
   private async fetch(signal: AbortSignal): Promise<void> {
-    const { n, d } = this.explorer.state;
+    const d = Math.min(LARGEST, this.explorer.state.d);
     try {
-      const fresh = await phase(this.kind.value, this.statistic.value, d, n, signal);
+      const fresh = await phase(this.kind.value, this.statistic.value, d, TOKENS, signal);
       const first = this.answer === null;
       this.answer = fresh;
       if (first) this.cursor = { x: Math.floor(fresh.x.values.length / 2), y: Math.floor(fresh.y.values.length / 2) };

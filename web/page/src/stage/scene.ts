@@ -12,6 +12,8 @@ import { basisFor, keptShare, project, type Basis } from "./projection";
 
 const TAIL_SEGMENTS = 6144;
 const LONGEST_TAIL = 20;
+/** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
+const LONGEST_STEP = 0.35;
 const MOST_HALOS = 96;
 const MOST_ARCS = 10;
 const ARC_STEPS = 24;
@@ -102,6 +104,7 @@ export class RunScene {
       const near = strength * (1 - (l - 1) / this.tailLength);
       const far = strength * (1 - l / this.tailLength);
       for (let i = 0; i < n; i++) {
+        if (apart(older, here, i) > LONGEST_STEP) continue;
         this.tails.end(here, newer, i, this.marks.tints, i, near);
         this.tails.end(older, here, i, this.marks.tints, i, far);
       }
@@ -240,4 +243,11 @@ export class RunScene {
   dispose(): void {
     for (const part of [this.tails, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
   }
+}
+
+function apart(a: Float32Array, b: Float32Array, i: number): number {
+  const x = (a[3 * i] as number) - (b[3 * i] as number);
+  const y = (a[3 * i + 1] as number) - (b[3 * i + 1] as number);
+  const z = (a[3 * i + 2] as number) - (b[3 * i + 2] as number);
+  return Math.sqrt(x * x + y * y + z * z);
 }

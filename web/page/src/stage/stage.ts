@@ -159,12 +159,15 @@ export class Stage {
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (width === 0 || height === 0) return;
-    this.renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    this.sideStale = true;
+    this.dirty = true;
+    if (this.canvas.width === Math.floor(width * ratio) && this.canvas.height === Math.floor(height * ratio)) return;
+    this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    this.sideStale = true;
-    this.dirty = true;
+    this.render(); // a resized canvas is empty: draw before the browser shows it
   }
 
   private pick(x: number, y: number): number | null {
