@@ -74,13 +74,14 @@ async function describe(): Promise<void> {
   }
 }
 
-function open(): void {
-  const link = decodeLink(location.hash);
+/** The hash is passed in: the page rewrites its own address, so `location` may already hold another. */
+function open(hash: string): void {
+  const link = decodeLink(hash);
   if (link !== null && link.clamped.length > 0) notice(link.clamped.map(clampSentence), "warning");
   explorer.load(link?.state ?? {});
 }
 
-addEventListener("hashchange", open);
+addEventListener("hashchange", (event) => open(new URL(event.newURL).hash));
 explorer.connect();
-open();
+open(location.hash);
 void describe();

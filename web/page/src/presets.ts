@@ -3,7 +3,8 @@ import type { Preset } from "./api";
 import { byId, element, say } from "./dom";
 import type { Explorer } from "./explorer";
 
-const GROUPS: readonly [Preset["group"], string][] = [["figures", "Figures of the papers"], ["failures", "Failures worth seeing"], ["story", "The story"]];
+/** The story has a panel of its own. */
+const GROUPS: readonly [Preset["group"], string][] = [["figures", "Figures of the papers"], ["failures", "Failures worth seeing"]];
 
 export class Presets {
   private list: Preset[] = [];

@@ -63,8 +63,8 @@ export class Ribbon {
     if (this.run === null) return;
     this.read(this.run);
     const [shares, counts] = this.plots;
-    shares?.setData([this.xs, ...SHARES.map((name) => this.run!.series(name))]);
-    counts?.setData([this.xs, this.run.series("clusters")]);
+    shares?.setData(this.data(SHARES));
+    counts?.setData(this.data(["clusters"]));
     this.placeHead();
   }
 
@@ -76,7 +76,7 @@ export class Ribbon {
     if (!numbers) return;
     for (const [name, chip] of this.chips) {
       const value = numbers[name as keyof typeof numbers];
-      const text = name === "largest" ? percent(value) : compactNumber(value);
+      const text = Number.isNaN(value) ? "–" : name === "largest" ? percent(value) : compactNumber(value);
       say(chip, text);
       chip.dataset["number"] = String(value);
     }
@@ -86,14 +86,20 @@ export class Ribbon {
     this.xs = axisValues(run, this.axis);
   }
 
+  /** What is not a number (the energy of tokens without a sphere) leaves a gap. */
+  private data(names: readonly SeriesName[]): uPlot.AlignedData {
+    const run = this.run as Run;
+    return [this.xs, ...names.map((name) => run.series(name).map((y) => (Number.isFinite(y) ? y : null)))] as uPlot.AlignedData;
+  }
+
   private rebuild(): void {
     const run = this.run as Run;
     for (const plot of this.plots) plot.destroy();
     this.read(run);
     const narrow = this.charts.clientWidth < 480;
     this.plots = [
-      new uPlot(this.options(SHARES, (narrow ? 96 : 118) * this.tall, false), [this.xs, ...SHARES.map((name) => run.series(name))], this.charts),
-      new uPlot(this.options(["clusters"], (narrow ? 104 : 116) * this.tall, true), [this.xs, run.series("clusters")], this.charts),
+      new uPlot(this.options(SHARES, (narrow ? 96 : 118) * this.tall, false), this.data(SHARES), this.charts),
+      new uPlot(this.options(["clusters"], (narrow ? 104 : 116) * this.tall, true), this.data(["clusters"]), this.charts),
     ];
     for (const plot of this.plots) this.listen(plot);
     this.placeHead();
