@@ -45,10 +45,10 @@ def opened(browser, server, built):
     """Open the page with a state; at the end console, requests and errors are clean."""
     hands = []
 
-    def go(state=None, **context):
+    def go(state=None, wait=True, **context):
         hand = page_hand.Hand(browser, server, **context)
         hands.append(hand)
-        return hand.open(state or {})
+        return hand.open(state or {}, wait)
 
     yield go
     for hand in hands:

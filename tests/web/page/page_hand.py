@@ -46,13 +46,16 @@ class Hand:
         if not request.url.startswith(ours):
             self.complaints.append(f"request to another host: {request.url}")
 
-    def open(self, state: dict):
-        """Trade the token, then open the link of a state."""
+    def open(self, state: dict, wait: bool = True):
+        """Trade the token, then open the link of a state and wait for its run."""
         self.page.goto(self.server.address)
         if state:
             self.page.goto("about:blank")
             self.page.goto(self.server.origin + "/" + link_of(state))
-        self.wait_run()
+        if wait:
+            self.wait_run()
+        else:
+            self.until("() => globalThis.pushforward", "the page")
         return self
 
     def call(self, expression: str):

@@ -111,7 +111,7 @@ def test_axe_finds_nothing_serious(opened, scheme):
 
 @pytest.mark.parametrize("width", [320, 360, 768, 1920])
 def test_nothing_is_wider_than_the_screen(opened, width):
-    hand = opened({"d": 2, "n": 24, "t1": 8, "frames": 41}, width=width, height=700)
+    hand = opened({"d": 2}, width=width, height=700)
     overflow = hand.call("() => document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
     box = hand.page.locator("#stage canvas").first.bounding_box()

@@ -39,7 +39,9 @@ def test_play_moves_and_pause_stops(opened):
 def test_scrubbing_asks_the_server_for_nothing(hand):
     hand.page.wait_for_timeout(800)
     hand.requests.clear()
-    box = hand.page.locator("#ribbon .u-over").first.bounding_box()
+    over = hand.page.locator("#ribbon .u-over").first
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
     y = box["y"] + box["height"] / 2
     hand.page.mouse.move(box["x"] + 2, y)
     hand.page.mouse.down()
@@ -83,43 +85,31 @@ def test_token_selection_lights_its_row_both_ways(hand):
     hand.page.keyboard.press("Escape")
     hand.page.keyboard.press("Escape")
     assert hand.state()["view"]["selected"] is None
-    click_until_selected(hand)
+    place = hand.call("() => pushforward.place(11)")
+    hand.page.locator("#stage .pf-canvas").click(position=place)
+    chosen = hand.state()["view"]["selected"]
+    other = hand.call(f"() => pushforward.place({chosen})")
+    assert np.hypot(other["x"] - place["x"], other["y"] - place["y"]) < 16
 
 
-def click_until_selected(hand):
-    """Tokens gather where they gather: look over the stage until a click meets one."""
-    canvas = hand.page.locator("#stage canvas").first
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    for y in np.arange(0.08, 0.95, 0.05):
-        for x in np.arange(0.25, 0.78, 0.03):
-            at = {"x": x * box["width"], "y": y * box["height"]}
-            canvas.click(position=at, no_wait_after=True)
-            if hand.state()["view"]["selected"] is not None:
-                return
-    pytest.fail("no click on the stage selected a token")
-
-
-def test_shift_drag_moves_a_start_and_runs_again(opened):
-    hand = opened({"n": 1, "d": 2, "t1": 1, "frames": 11, "moved": [[0, [1, 0]]]})
+def test_shift_drag_moves_a_start_and_runs_again(hand):
+    """The token goes where the pointer let it go, and stays on the sphere."""
     before = hand.run
-    box = hand.page.locator("#stage canvas").first.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    radius = hand.page.evaluate(
-        "() => { const c = document.querySelector('#stage canvas');"
-        " return c.clientHeight / (2 * Math.tan(Math.PI / 10) * 3.35 * 1.06); }"
-    )
-    hand.page.mouse.move(x + radius, y)
+    box = hand.page.locator("#stage .pf-canvas").bounding_box()
+    place = hand.call("() => pushforward.place(20)")
+    x, y = box["x"] + box["width"] / 2 + 30, box["y"] + box["height"] / 2 - 20
+    hand.page.mouse.move(box["x"] + place["x"], box["y"] + place["y"])
     hand.page.keyboard.down("Shift")
     hand.page.mouse.down()
-    hand.page.mouse.move(x + radius / 2, y - radius / 2, steps=4)
-    hand.page.mouse.move(x, y - radius, steps=4)
+    hand.page.mouse.move(x, y, steps=5)
     hand.page.mouse.up()
     hand.page.keyboard.up("Shift")
     hand.wait_run(before)
     [[token, point]] = hand.state()["moved"]
-    assert token == 0
-    assert point == pytest.approx([0, 1], abs=0.05)
+    assert np.linalg.norm(point) == pytest.approx(1, abs=1e-6)
+    there = hand.call(f"() => pushforward.place({token})")
+    assert box["x"] + there["x"] == pytest.approx(x, abs=2)
+    assert box["y"] + there["y"] == pytest.approx(y, abs=2)
 
 
 def test_phase_diagram_click_loads_that_run(hand):
@@ -162,7 +152,7 @@ def test_share_link_round_trip(hand, opened):
 
 
 def test_bad_links_are_clamped_and_said(opened):
-    hand = opened({"n": 10**9, "t1": 1, "frames": 5, "d": 3, "wheels": 4})
+    hand = opened({"n": 10**9, "t1": 1, "frames": 5, "wheels": 4}, wait=False)
     assert hand.state()["n"] == 4096
     notices = hand.page.locator("#notices").text_content()
     assert "1000000000 became 4096" in notices and "wheels" in notices

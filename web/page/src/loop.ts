@@ -46,7 +46,7 @@ export function startLoop(parts: Parts): void {
     }
   };
   requestAnimationFrame(turn);
-  debugHandle(explorer, meter);
+  debugHandle(explorer, stage, meter);
 }
 
 /** After a drawing: what tests and people read off the stage. */
@@ -132,7 +132,7 @@ function wireWords({ explorer }: Parts): void {
 }
 
 /** For tests and for the curious: `pushforward.numbers(10)` in the console. */
-function debugHandle(explorer: Explorer, meter: Meter): void {
+function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
   const handle = {
     state: () => structuredClone(explorer.state),
     frame: () => explorer.player.frame,
@@ -142,6 +142,7 @@ function debugHandle(explorer: Explorer, meter: Meter): void {
     complete: () => explorer.run?.done != null,
     select: (i: number | null) => explorer.select(i),
     goto: (k: number) => explorer.goto(k),
+    place: (i: number) => stage.place(i),
     fps: () => meter.rate,
   };
   (globalThis as unknown as { pushforward: typeof handle }).pushforward = handle;

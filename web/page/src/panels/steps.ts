@@ -54,13 +54,13 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "The staircase",
-    setting: "A circle again, with 128 tokens at β = 60 and far more time. Watch the energy.",
+    setting: "The circle again, at β = 100 and with far more time: the axis ends at t = 1e60. Watch the energy.",
     question: "What shape does the energy have in logarithmic time?",
     choices: ["A smooth ramp", "One jump", "A staircase"],
     verdict: (run) => (run.plateaus.length >= 3 ? 2 : run.plateaus.length >= 1 ? 1 : 0),
     explanation: (run) =>
       `A staircase: ${plural(run.plateaus.length, "plateau")}, from ${plural(start(run).clusters, "cluster")} down to ${endClusters(run)}. Every stair is one merger of the two clusters that stood closest; the next one takes exponentially longer. The run ends at t = ${compactNumber(end(run).t)}.`,
-    state: { n: 128, d: 2, beta: 60, t1: 1e60, clock: "log", merge: true, frames: 401, view: { panel: "story", color: "start", axis: "log" } },
+    state: { n: 64, d: 2, beta: 100, t1: 1e60, clock: "log", merge: true, frames: 401, view: { panel: "story", color: "start", axis: "log" } },
   },
   {
     title: "Causal attention",
@@ -70,7 +70,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (end(run).clusters <= 1 ? 0 : end(run).largest > 0.5 ? 0 : 2),
     explanation: (run) =>
       `Token 0 never moved, and the others come to it one after the other: ${endClusters(run)}, the largest with ${percent(end(run).largest)} of the mass at t = ${compactNumber(end(run).t)}. The first token is a leader because nothing can pull it.`,
-    state: { n: 48, d: 3, beta: 2, t1: 60, model: "causal", view: { panel: "story", color: "index", selected: 0 } },
+    state: { n: 64, d: 3, beta: 2, t1: 60, model: "causal", view: { panel: "story", color: "index", selected: 0 } },
   },
   {
     title: "Hard attention",
@@ -84,13 +84,13 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "Frozen is not converged",
-    setting: "64 tokens on the circle at β = 1,000, run to t = 1,000 without merging. Soon nothing moves.",
+    setting: "The 64 tokens of the first step, at β = 10,000. Nothing seems to move.",
     question: "Has the system converged?",
     choices: ["Yes: nothing moves", "No: the motion is below the precision of the computer", "It has diverged"],
     verdict: (run) => (/diverged/.test(run.done?.outcome.kind ?? "") ? 2 : end(run).clusters <= 1 ? 0 : 1),
     explanation: (run) =>
-      `The page says: “${run.done?.outcome.sentence ?? "the run is not over"}” There are still ${endClusters(run)}; the theory says they must merge, in a time no double can hold. A program that stops here and reports success reports its own rounding.`,
-    state: { n: 64, d: 2, beta: 1000, t1: 1000, view: { panel: "story", color: "cluster" } },
+      `The page says: “${run.done?.outcome.sentence ?? "the run is not over"}” There are still ${endClusters(run)}. They attract each other with a force so small that adding it to a position changes no digit. A program that stops here and reports success reports its own rounding.`,
+    state: { n: 64, d: 3, beta: 1e4, t1: 50, view: { panel: "story", color: "cluster" } },
   },
   {
     title: "High dimension",

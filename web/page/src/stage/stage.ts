@@ -175,6 +175,14 @@ export class Stage {
     return pickToken(this.drawing.marks.before, this.camera, this.turntable, this.canvas.clientWidth, this.canvas.clientHeight, x, y);
   }
 
+  /** Where a token is drawn, in CSS pixels of the canvas. */
+  place(token: number): { x: number; y: number } | null {
+    if (this.drawing === null) return null;
+    const p = new Vector3().fromArray(this.drawing.marks.before, 3 * token).multiplyScalar(this.turntable.scale.x);
+    p.applyQuaternion(this.turntable.quaternion).project(this.camera);
+    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+  }
+
   private grab(x: number, y: number): boolean {
     const token = this.pick(x, y);
     if (token === null || !this.events.grab(token)) return false;
