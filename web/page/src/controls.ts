@@ -33,6 +33,8 @@ export class Controls {
     this.scrub.addEventListener("input", () => explorer.goto(this.scrub.valueAsNumber));
     byId("plateau-before").addEventListener("click", () => explorer.jumpPlateau(-1));
     byId("plateau-after").addEventListener("click", () => explorer.jumpPlateau(1));
+    for (const surface of [this.scrub, byId("ribbon")]) surface.addEventListener("pointerdown", () => explorer.hold(true));
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => explorer.hold(false));
     explorer.on("state", () => this.show());
     explorer.on("playing", () => this.showPlaying());
     explorer.on("frames", () => (this.scrub.max = String(explorer.last)));

@@ -36,6 +36,7 @@ export class Explorer {
   private readonly socket: RunSocket;
   private coming: Run | null = null;
   private pendingView: Partial<View> | null = null;
+  private held = false;
   private restTimer = 0;
   private runTimer = 0;
   private readonly listeners: Listeners = {
@@ -209,12 +210,19 @@ export class Explorer {
   private moved(): void {
     this.emit("moment");
     clearTimeout(this.restTimer);
-    if (this.player.playing) return;
+    if (this.player.playing || this.held) return;
     this.restTimer = setTimeout(() => {
       this.state.view.frame = this.player.frame;
       this.emit("rest");
       this.emit("state");
     }, REST) as unknown as number;
+  }
+
+  /** A hand is on the play head: it does not rest, and nothing is asked, until it lets go. */
+  hold(held: boolean): void {
+    if (held === this.held) return;
+    this.held = held;
+    if (!held) this.moved();
   }
 
   select(token: number | null): void {

@@ -46,7 +46,7 @@ export function parseFrame(buffer: ArrayBuffer): Frame {
   const massAt = labelsAt + 2 * n;
   const left = buffer.byteLength - massAt;
   if (left < 0) throw new Error(`frame is cut short: ${-left} bytes are missing for n = ${n}, ${dshow} coordinates`);
-  const hasMass = (flags & HAS_MASS) !== 0 || left === 4 * n;
+  const hasMass = (flags & HAS_MASS) !== 0;
   const histogramAt = massAt + (hasMass ? 4 * n : 0);
   const hasHistogram = (flags & HAS_HISTOGRAM) !== 0;
   const end = histogramAt + (hasHistogram ? 4 * HISTOGRAM_BINS : 0);

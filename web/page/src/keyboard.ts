@@ -13,7 +13,7 @@ const TYPING = new Set(["text", "number", "search", "email", "url"]);
 export function keptByFocus(event: KeyboardEvent): boolean {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
-  if (target.closest("dialog") !== null) return event.key !== "?";
+  if (target.closest("dialog[open]") !== null) return event.key !== "?";
   if (event.key === "Escape") return false;
   if (target instanceof HTMLTextAreaElement || target.isContentEditable) return true;
   if (target instanceof HTMLInputElement && TYPING.has(target.type)) return true;

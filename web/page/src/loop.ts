@@ -49,10 +49,15 @@ export function startLoop(parts: Parts): void {
   debugHandle(explorer, stage, meter);
 }
 
-/** After a drawing: what tests and people read off the stage. */
+let marked = "";
+
+/** After a drawing: what tests and people read off the stage; once per whole frame. */
 function mark({ explorer, stage, legend, theme }: Parts): void {
   const { run, player, state } = explorer;
   if (run === null) return;
+  const key = [run.accepted.run, run.count, player.frame, state.view.color, state.view.projection, theme().dark, run.done !== null].join();
+  if (key === marked) return;
+  marked = key;
   const data = stage.host.dataset;
   data["ready"] = "1";
   data["run"] = run.accepted.run;

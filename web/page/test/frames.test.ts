@@ -12,11 +12,14 @@ describe("frames", () => {
     expect([...frame.labels]).toEqual([5, 6, 5]);
     expect(frame.mass).toBeNull();
   });
-  it("reads masses behind an odd number of labels (not aligned), with or without the flag", () => {
-    for (const flags of [0, 2]) {
-      const frame = parseFrame(frameBytes({ points, mass: [0.5, 0.25, 0.25], flags }));
-      expect([...frame.mass!]).toEqual([0.5, 0.25, 0.25]);
-    }
+  it("reads masses behind an odd number of labels, which are not aligned", () => {
+    const frame = parseFrame(frameBytes({ points, mass: [0.5, 0.25, 0.25] }));
+    expect([...frame.mass!]).toEqual([0.5, 0.25, 0.25]);
+  });
+  it("does not take the histogram of 64 tokens for their masses", () => {
+    const frame = parseFrame(frameBytes({ points: Array.from({ length: 64 }, () => [1, 0, 0]), histogram: new Array<number>(64).fill(1 / 64) }));
+    expect(frame.mass).toBeNull();
+    expect(frame.histogram).toHaveLength(64);
   });
   it("reads a histogram after the masses", () => {
     const histogram = Array.from({ length: 64 }, (_, b) => b / 64);

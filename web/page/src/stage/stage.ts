@@ -19,6 +19,17 @@ export interface StageEvents {
 }
 
 const FIELD_OF_VIEW = 36;
+const NO_WEBGL = "This browser does not offer WebGL 2, so the stage cannot be drawn. Curves, matrix, numbers and words work without it.";
+
+function openRenderer(canvas: HTMLCanvasElement): WebGLRenderer | null {
+  try {
+    const renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "high-performance" });
+    renderer.setClearColor(0x000000, 0);
+    return renderer;
+  } catch {
+    return null;
+  }
+}
 
 export class Stage {
   readonly canvas = element("canvas", { class: "pf-canvas" });
@@ -28,7 +39,7 @@ export class Stage {
     color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear",
   };
   still = false;
-  private readonly renderer: WebGLRenderer;
+  private readonly renderer: WebGLRenderer | null;
   private readonly world = new Scene();
   private readonly turntable = new Group();
   private readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.1, 30);
@@ -48,8 +59,8 @@ export class Stage {
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
     host.classList.add("pf-stage");
     host.append(this.canvas, this.side);
-    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true, alpha: true, powerPreference: "high-performance" });
-    this.renderer.setClearColor(0x000000, 0);
+    this.renderer = openRenderer(this.canvas);
+    if (this.renderer === null) this.canvas.replaceWith(element("p", { class: "pf-missing" }, NO_WEBGL));
     this.turntable.add(this.globe.object);
     this.world.add(this.turntable);
     this.rainbow = new Rainbow(this.side);
@@ -134,7 +145,7 @@ export class Stage {
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.run.accepted.d === 2 ? this.orbit.distance * 1.06 : this.orbit.distance * this.fit());
-    this.renderer.render(this.world, this.camera);
+    this.renderer?.render(this.world, this.camera);
     this.renderSide(k);
     this.stale = false;
     return true;
@@ -163,8 +174,8 @@ export class Stage {
     this.sideStale = true;
     this.dirty = true;
     if (this.canvas.width === Math.floor(width * ratio) && this.canvas.height === Math.floor(height * ratio)) return;
-    this.renderer.setPixelRatio(ratio);
-    this.renderer.setSize(width, height, false);
+    this.renderer?.setPixelRatio(ratio);
+    this.renderer?.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.render(); // a resized canvas is empty: draw before the browser shows it
@@ -236,7 +247,8 @@ export class Stage {
     this.resizer.disconnect();
     this.drawing?.dispose();
     this.globe.dispose();
-    this.renderer.dispose();
+    this.renderer?.dispose();
+    this.renderer?.forceContextLoss();
     this.host.replaceChildren();
   }
 }
