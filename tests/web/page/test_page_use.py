@@ -168,6 +168,7 @@ def test_story_plays_with_one_button(hand):
     hand.page.click("#story-open")
     main = hand.page.locator("#story-main")
     hand.until("() => pushforward.complete()", "the first step")
+    hand.page.wait_for_timeout(50)
     assert main.text_content() == "Play and see"
     hand.page.locator("input[name=prediction]").nth(1).check()
     main.click()

@@ -34,6 +34,8 @@ export class Explorer {
   waiting: string | null = "Connecting to the server.";
   readonly player = new Player();
   private readonly socket: RunSocket;
+  /** Another run was asked for and has not sent a frame yet: what is shown is the one before. */
+  pending = true;
   private coming: Run | null = null;
   private pendingView: Partial<View> | null = null;
   private held = false;
@@ -100,6 +102,7 @@ export class Explorer {
 
   private start(delay: number): void {
     clearTimeout(this.runTimer);
+    this.pending = true;
     this.runTimer = setTimeout(() => {
       const { view: _view, ...spec } = this.state;
       this.socket.run(spec);
@@ -139,6 +142,7 @@ export class Explorer {
 
   private adopt(run: Run): void {
     this.coming = null;
+    this.pending = false;
     this.run = run;
     this.waiting = null;
     const frameAsked = this.pendingView?.frame !== undefined && this.pendingView.frame !== null;
@@ -160,6 +164,7 @@ export class Explorer {
 
   private fail(argument: string, message: string, fix: string): void {
     this.coming = null;
+    this.pending = false;
     this.waiting = `${message} ${fix}`.trim();
     this.emit("notice", [argument ? `${argument}: ${message}` : message, fix].filter((line) => line !== ""));
     this.emit("moment");

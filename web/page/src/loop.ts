@@ -40,9 +40,10 @@ export function startLoop(parts: Parts): void {
       ribbon.update();
       if (explorer.run?.accepted.d === 2) stage.refresh();
     }
+    const begun = performance.now();
     if (stage.render()) {
-      meter.mark(now);
       mark(parts);
+      meter.mark(now, performance.now() - begun);
     }
   };
   requestAnimationFrame(turn);
@@ -115,7 +116,7 @@ function wireWords({ explorer }: Parts): void {
     const node = byId("status");
     const sentence = statusSentence(run, waiting);
     node.dataset["kind"] = kind;
-    say(node, kind === "" || kind === "running" ? sentence : `${kind[0]?.toUpperCase()}${kind.slice(1)}. ${sentence}`);
+    say(node, kind === "" || kind === "running" ? sentence : `${kind[0]?.toUpperCase()}${kind.slice(1)}: ${sentence}`);
   };
   const speak = debounce(400, () => {
     const { run, player, state } = explorer;
@@ -144,11 +145,12 @@ function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
     frames: () => explorer.run?.count ?? 0,
     numbers: (k: number) => explorer.run?.numbers(k) ?? null,
     plateaus: () => [...(explorer.run?.plateaus ?? [])],
-    complete: () => explorer.run?.done != null,
+    complete: () => !explorer.pending && explorer.run?.done != null,
     select: (i: number | null) => explorer.select(i),
     goto: (k: number) => explorer.goto(k),
     place: (i: number) => stage.place(i),
     fps: () => meter.rate,
+    cost: () => meter.cost,
   };
   (globalThis as unknown as { pushforward: typeof handle }).pushforward = handle;
 }

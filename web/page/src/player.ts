@@ -44,7 +44,11 @@ export class Meter {
   private readonly times = new Float64Array(120);
   private count = 0;
 
-  mark(now: number): void {
+  /** Milliseconds the page itself works per drawing, smoothed. */
+  cost = 0;
+
+  mark(now: number, cost = 0): void {
+    this.cost += 0.1 * (cost - this.cost);
     const last = this.times[(this.count - 1 + this.times.length) % this.times.length] as number;
     if (this.count > 0 && now - last > 500) this.count = 0;
     this.times[this.count % this.times.length] = now;

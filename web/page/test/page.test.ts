@@ -105,6 +105,7 @@ describe("panels", () => {
   it("ranges over what is known", () => {
     expect(valueRange([[null, 2], [4, null]])).toEqual({ low: 2, high: 4, log: false });
     expect(valueRange([[1, 100]]).log).toBe(true);
+    expect(valueRange([[1e-9, 0.5]], true)).toEqual({ low: 0, high: 1, log: false });
     expect(valueRange([[null]])).toEqual({ low: 0, high: 1, log: false });
   });
   it("refuses files before sending them", () => {

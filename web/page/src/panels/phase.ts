@@ -28,8 +28,9 @@ export function placeOnAxis(axis: PhaseAxis, value: number): number {
   return k + 0.5 + (f(value) - a) / (b - a);
 }
 
-/** Low and high of what is known; counts and times on a log scale when they span decades. */
-export function valueRange(values: readonly (readonly (number | null)[])[]): { low: number; high: number; log: boolean } {
+/** Low and high of what is known. A probability spans 0 to 1; counts and times are logarithmic when they span decades. */
+export function valueRange(values: readonly (readonly (number | null)[])[], probability = false): { low: number; high: number; log: boolean } {
+  if (probability) return { low: 0, high: 1, log: false };
   let low = Infinity;
   let high = -Infinity;
   for (const row of values) {
@@ -155,7 +156,7 @@ export class PhasePanel {
     if (byId("phase").hidden) return;
     const paper = freshPaper(this.canvas);
     if (paper === null || this.answer === null) return;
-    const range = valueRange(this.answer.values);
+    const range = valueRange(this.answer.values, this.statistic.value === "close");
     this.drawCells(paper, this.answer, range);
     this.drawAxes(paper, this.answer);
     this.drawScale(paper, range);

@@ -26,7 +26,7 @@ export const STEPS: readonly Step[] = [
     choices: ["Spread out evenly", "Gather in a few clusters", "Meet in one point at once"],
     verdict: (run) => (end(run).clusters <= 1 ? 2 : end(run).clusters < end(run).n / 2 ? 1 : 0),
     explanation: (run) =>
-      `They gathered: ${plural(start(run).clusters, "cluster")} at the start, ${endClusters(run)} at t = ${compactNumber(end(run).t)}. Nobody told them how many. The energy only went up, because these dynamics climb it: attention is a gradient flow in disguise.`,
+      `They gathered: ${plural(start(run).clusters, "cluster")} at the start, ${endClusters(run)} at t = ${compactNumber(end(run).t)}. Nobody told them how many.${run.done?.energy_monotone ? " The energy only went up: attention climbs it, like a gradient flow in disguise." : ""}`,
     state: { n: 64, d: 3, beta: 9, t1: 20, view: { panel: "story", color: "cluster" } },
   },
   {
@@ -54,13 +54,17 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "The staircase",
-    setting: "The circle again, at β = 100 and with far more time: the axis ends at t = 1e60. Watch the energy.",
+    setting: "Five tokens on the circle at β = 500, each gap wider than the one before, and time up to 1e20. Watch the energy.",
     question: "What shape does the energy have in logarithmic time?",
     choices: ["A smooth ramp", "One jump", "A staircase"],
     verdict: (run) => (run.plateaus.length >= 3 ? 2 : run.plateaus.length >= 1 ? 1 : 0),
     explanation: (run) =>
-      `A staircase: ${plural(run.plateaus.length, "plateau")}, from ${plural(start(run).clusters, "cluster")} down to ${endClusters(run)}. Every stair is one merger of the two clusters that stood closest; the next one takes exponentially longer. The run ends at t = ${compactNumber(end(run).t)}.`,
-    state: { n: 64, d: 2, beta: 100, t1: 1e60, clock: "log", merge: true, frames: 401, view: { panel: "story", color: "start", axis: "log" } },
+      `${plural(run.plateaus.length, "plateau")}, from ${plural(start(run).clusters, "cluster")} down to ${endClusters(run)}: every stair is one merger of the two clusters that stood closest, and the next one takes exponentially longer, because its gap is wider. The run ends at t = ${compactNumber(end(run).t)}.`,
+    state: {
+      model: "usa", n: 5, d: 2, beta: 500, t1: 1e20, clock: "log", merge: true, frames: 401, init: "equispaced",
+      moved: [0, 0.0424903, 0.1699612, 0.339921, 0.5948604].map((angle, i) => [i, [Math.cos(angle), Math.sin(angle)]] as [number, number[]]),
+      view: { panel: "story", color: "start", axis: "log" },
+    },
   },
   {
     title: "Causal attention",
@@ -74,12 +78,12 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "Hard attention",
-    setting: "Let β grow without bound: each token follows only the tokens that maximise its score.",
+    setting: "Let β grow without bound: each token attends only to the token that matches it best. Queries, keys and values are the tokens themselves.",
     question: "How does the motion change?",
-    choices: ["All meet in one point", "Many small groups stop for good", "It never settles"],
-    verdict: (run) => (end(run).clusters <= 1 ? 0 : 1),
+    choices: ["All meet in one point at once", "Nobody moves", "Tokens chase each other"],
+    verdict: (run) => (end(run).clusters <= 1 ? 0 : Math.abs(end(run).cosine - start(run).cosine) < 1e-6 ? 1 : 2),
     explanation: (run) =>
-      `${endClusters(run)} at the end, mean cosine ${compactNumber(end(run).cosine, 3)}. A token whose best match is itself has nothing to follow and is a leader; with infinite β the long waits of the plateaus have become forever.`,
+      `The mean cosine went from ${compactNumber(start(run).cosine, 3)} to ${compactNumber(end(run).cosine, 3)}: on the sphere the best match of a token is the token itself, so there is nothing to follow. All motion you saw before came from the exponentially small rest of the softmax; hard attention throws it away, and the long waits of the plateaus become forever.`,
     state: { n: 64, d: 3, beta: 9, t1: 20, model: "hard", view: { panel: "story", color: "cluster" } },
   },
   {

@@ -22,6 +22,8 @@ export class StoryPanel {
     this.back.addEventListener("click", () => this.go(this.index - 1));
     explorer.on("moment", () => this.follow());
     explorer.on("done", () => this.follow());
+    explorer.on("run", () => this.draw());
+    explorer.on("notice", () => this.draw());
     this.draw();
   }
 
@@ -43,6 +45,7 @@ export class StoryPanel {
 
   private advance(): void {
     if (this.index < 0) return this.go(0);
+    if (this.explorer.pending) return;
     if (this.phase === "asking") {
       this.phase = "playing";
       this.explorer.goto(0);
@@ -80,7 +83,9 @@ export class StoryPanel {
     this.drawChoices(step);
     const run = this.explorer.run;
     say(this.told, this.phase === "told" && run !== null ? step.explanation(run) : "");
-    say(this.main, this.phase === "asking" ? "Play and see" : this.phase === "playing" ? "Skip to the end" : this.index + 1 < STEPS.length ? "Next step" : "From the beginning");
+    const waiting = this.explorer.pending && this.phase === "asking";
+    this.main.setAttribute("aria-disabled", String(waiting));
+    say(this.main, waiting ? "Computing" : this.phase === "asking" ? "Play and see" : this.phase === "playing" ? "Skip to the end" : this.index + 1 < STEPS.length ? "Next step" : "From the beginning");
   }
 
   private drawChoices(step: Step): void {

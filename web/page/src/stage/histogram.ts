@@ -1,6 +1,7 @@
 /** The histogram of all pairwise cosines: what a projection of many dimensions cannot show. */
 import { freshPaper, FONT } from "../canvas";
 import { HISTOGRAM_BINS, type Frame } from "../frames";
+import { percent } from "../numbers";
 import type { Theme } from "../theme";
 
 const MOST_TOKENS = 512;
@@ -66,6 +67,6 @@ export class CosineHistogram {
     context.fillText(`pairwise cosine (${note})`, left + wide / 2, top + tall + 22);
     context.textAlign = "left";
     context.fillStyle = theme.ink;
-    context.fillText(`peak ${(100 * peak).toPrecision(2)} % of pairs`, left, 8);
+    context.fillText(`highest bar: ${percent(peak)} of pairs`, left, 8);
   }
 }

@@ -146,5 +146,5 @@ export class TokenMarks {
 
 /** Marks shrink as tokens become many, so that the sphere never fills up. */
 export function markRadius(n: number): number {
-  return Math.min(0.075, Math.max(0.017, 0.052 * Math.sqrt(96 / Math.max(1, n))));
+  return Math.min(0.07, Math.max(0.012, 0.046 * Math.sqrt(96 / Math.max(1, n))));
 }

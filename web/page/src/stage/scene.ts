@@ -12,6 +12,8 @@ import { basisFor, keptShare, project, type Basis } from "./projection";
 
 const TAIL_SEGMENTS = 6144;
 const LONGEST_TAIL = 20;
+/** Beyond this many tokens tails are a fog that costs time. */
+const MOST_TAILS = 2000;
 /** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
 const LONGEST_STEP = 0.35;
 const MOST_HALOS = 96;
@@ -94,7 +96,7 @@ export class RunScene {
   }
 
   private fillTails(k: number): void {
-    const length = Math.min(this.tailLength, k + 1);
+    const length = this.run.accepted.n > MOST_TAILS ? 0 : Math.min(this.tailLength, k + 1);
     const n = this.run.accepted.n;
     const strength = n > 1000 ? 0.35 : 0.6;
     this.tails.clear();
