@@ -60,7 +60,8 @@ def test_twelve_tasks_with_the_keyboard_only(hand):
     run = hand.wait_run(run)
     assert hand.state()["preset"] == "perspective-sphere"
     hand.press("s")
-    assert "copied" in page.locator("#notices").text_content()
+    said = "() => document.querySelector('#notices').textContent.includes('copied')"
+    hand.until(said, "the link to be copied")
     hand.press("d")
     assert page.locator("#drawer").evaluate("node => node.open")
     page.keyboard.press("Tab")

@@ -144,7 +144,7 @@ export class Stage {
     this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : 1);
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
-    this.camera.position.set(0, 0, this.run.accepted.d === 2 ? this.orbit.distance * 1.06 : this.orbit.distance * this.fit());
+    this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
     this.renderer?.render(this.world, this.camera);
     this.renderSide(k);
     this.stale = false;
@@ -152,7 +152,7 @@ export class Stage {
   }
 
   private fit(): number {
-    return this.camera.aspect < 1 ? Math.min(1.6, 1 / this.camera.aspect) : 1;
+    return this.camera.aspect < 1 ? Math.min(2.4, 1 / this.camera.aspect) : 1;
   }
 
   private renderSide(k: number): void {
