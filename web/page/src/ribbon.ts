@@ -96,10 +96,10 @@ export class Ribbon {
     const run = this.run as Run;
     for (const plot of this.plots) plot.destroy();
     this.read(run);
-    const narrow = this.charts.clientWidth < 480;
+    const upper = this.tall * Math.min(128, Math.max(84, 0.105 * innerHeight));
     this.plots = [
-      new uPlot(this.options(SHARES, (narrow ? 96 : 118) * this.tall, false), this.data(SHARES), this.charts),
-      new uPlot(this.options(["clusters"], (narrow ? 104 : 116) * this.tall, true), this.data(["clusters"]), this.charts),
+      new uPlot(this.options(SHARES, upper, false), this.data(SHARES), this.charts),
+      new uPlot(this.options(["clusters"], 0.6 * upper + 46, true), this.data(["clusters"]), this.charts),
     ];
     for (const plot of this.plots) this.listen(plot);
     this.placeHead();
