@@ -81,8 +81,8 @@ def test_the_run_itself_opens(shared, tmp_path):
 
     with zipfile.ZipFile(io.BytesIO(fetched(shared, "run"))) as archive:
         archive.extractall(tmp_path)
-    [store] = [p.parent for p in tmp_path.rglob("zarr.json") if p.parent.parent == tmp_path] or [tmp_path]
-    trajectory = pf.load(store)
+    shallow = min(tmp_path.rglob("zarr.json"), key=lambda path: len(path.parts))
+    trajectory = pf.load(shallow.parent)
     assert len(trajectory.times) == 13
     assert trajectory.final.points.shape == (16, 3)
 

@@ -14,7 +14,8 @@ NOTEBOOK = "http://notebook.test/"
 PAGE = """<!doctype html><html><head><link rel="stylesheet" href="/widget.css"></head>
 <body><div id="a"></div><div id="b"></div><script type="module">
 import widget from "/widget.js";
-const bytes = (text) => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+const code = (c) => c.charCodeAt(0);
+const bytes = (text) => new DataView(Uint8Array.from(atob(text), code).buffer);
 class Model {
   constructor(traits) { this.traits = traits; this.listeners = {}; this.saved = []; }
   get(name) { return this.traits[name]; }
@@ -22,7 +23,10 @@ class Model {
   save_changes() { this.saved.push(this.traits.frame); }
   on(event, f) { (this.listeners[event] ??= []).push(f); }
   off(event, f) { this.listeners[event] = this.listeners[event].filter(g => g !== f); }
-  fromPython(name, value) { this.set(name, value); for (const f of this.listeners["change:" + name]) f(); }
+  fromPython(name, value) {
+    this.set(name, value);
+    for (const f of this.listeners["change:" + name]) f();
+  }
 }
 window.models = {}; window.closing = {};
 for (const id of ["a", "b"]) {

@@ -52,9 +52,8 @@ def test_preset_shows_the_numbers_of_the_library(hand):
 
 def test_canvas_is_alive_and_follows_the_head(hand):
     """Pixels vary, differ between two moments, and stay when nothing changes."""
-    assert hand.call(
-        "() => !document.querySelector('#stage .pf-canvas').getContext('webgl2').isContextLost()"
-    )
+    canvas = hand.page.locator("#stage .pf-canvas")
+    assert canvas.evaluate("node => !node.getContext('webgl2').isContextLost()")
     hand.call("() => pushforward.goto(0)")
     hand.page.wait_for_timeout(300)
     start = pixels(hand, "#stage .pf-canvas")

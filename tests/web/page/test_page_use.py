@@ -76,7 +76,8 @@ def test_token_selection_lights_its_row_both_ways(hand):
         hand.page.keyboard.press("Enter")
     row = answer.value.json()["values"]
     assert len(row) == 64 and abs(sum(row) - 1) < 1e-6
-    hand.until("() => document.querySelector('#alt').textContent.includes('Token 5')", "")
+    told = "() => document.querySelector('#alt').textContent.includes('Token 5')"
+    hand.until(told, "the words to name the token")
     matrix = hand.page.locator("#attention .matrix")
     matrix.scroll_into_view_if_needed()
     matrix.click(position={"x": 40, "y": 9})
@@ -118,7 +119,7 @@ def test_phase_diagram_click_loads_that_run(hand):
     canvas = hand.page.locator("#phase canvas")
     hand.until("() => document.querySelector('#phase-cell').textContent", "a map")
     answer = hand.call(
-        "async () => (await fetch('/api/phase?kind=t-beta&statistic=close&d=3&n=32')).json()"
+        "async () => (await fetch('/api/phase?kind=t-beta&statistic=close')).json()"
     )
     box = canvas.bounding_box()
     nx, ny = len(answer["x"]["values"]), len(answer["y"]["values"])
