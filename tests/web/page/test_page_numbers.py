@@ -1,0 +1,96 @@
+"""The numbers on the page are the library's, and the picture is alive."""
+
+import io
+
+import numpy as np
+import pytest
+
+FIVE = (0, 40, 75, 120, 200)
+
+
+@pytest.fixture
+def hand(opened):
+    return opened()
+
+
+def pixels(hand, selector):
+    """The picture of an element as the screen shows it, 0 to 1."""
+    import matplotlib.image
+
+    shot = hand.page.locator(selector).screenshot()
+    return matplotlib.image.imread(io.BytesIO(shot))[..., :3]
+
+
+def test_preset_shows_the_numbers_of_the_library(hand):
+    """Energy, clusters and cosine at five times, from the page's own Python."""
+    before = hand.run
+    hand.page.select_option("#preset", "perspective-energy")
+    assert hand.wait_run(before) != before
+    assert hand.state()["beta"] == 4
+    assert "[" in hand.page.locator("#claim").text_content()
+    names: dict = {}
+    code = hand.page.locator("#python").text_content()
+    exec("\n".join(x for x in code.splitlines() if not x.startswith("print")), names)
+    assert len(names["run"].times) == hand.call("() => pushforward.frames()")
+    for k in FIVE:
+        hand.call(f"() => pushforward.goto({k})")
+        hand.until(
+            f"() => document.querySelector('#stage').dataset.frame === '{k}'",
+            f"frame {k}",
+        )
+        shown = {
+            name: float(
+                hand.page.locator(f"[data-value={name}]").get_attribute("data-number")
+            )
+            for name in ("t", "energy", "clusters", "cosine")
+        }
+        assert shown["t"] == pytest.approx(float(names["run"].times[k]), rel=1e-12)
+        assert shown["energy"] == pytest.approx(float(names["energy"][k]), rel=1e-9)
+        assert shown["clusters"] == int(names["clusters"][k])
+        assert shown["cosine"] == pytest.approx(float(names["cosine"][k]), abs=1e-9)
+
+
+def test_canvas_is_alive_and_follows_the_head(hand):
+    """Pixels vary, differ between two moments, and stay when nothing changes."""
+    canvas = hand.page.locator("#stage .pf-canvas")
+    assert canvas.evaluate("node => !node.getContext('webgl2').isContextLost()")
+    hand.call("() => pushforward.goto(0)")
+    hand.page.wait_for_timeout(300)
+    start = pixels(hand, "#stage .pf-canvas")
+    assert start.std() > 0.05
+    saturated = (start.max(-1) - start.min(-1) > 0.3).mean()
+    assert saturated > 0.005, "tokens are coloured"
+    hand.call("() => pushforward.goto(200)")
+    hand.page.wait_for_timeout(300)
+    end = pixels(hand, "#stage .pf-canvas")
+    assert np.abs(start - end).mean() > 1e-3
+    assert np.abs(end - pixels(hand, "#stage .pf-canvas")).max() < 1e-6
+
+
+def test_status_is_honest(opened):
+    """Frozen is called frozen, with drift, monotony, steps and dtype beside it."""
+    hand = opened({"beta": 1e4, "t1": 50})
+    status = hand.page.locator("#status")
+    assert "frozen at machine precision" in status.text_content().lower()
+    assert "converged" not in status.text_content().lower()
+    facts = hand.page.locator("#honesty").text_content()
+    assert "norm drift" in facts and "energy" in facts
+    assert "step" in facts and "float64" in facts
+    alt = hand.page.locator("#alt")
+    hand.until("() => document.querySelector('#alt').textContent", "words")
+    assert "64 tokens" in alt.text_content() and "sphere" in alt.text_content()
+
+
+def test_a_rainbow_and_a_histogram_stand_beside_the_stage(opened):
+    """The circle has its angles, many dimensions their cosines and what is kept."""
+    hand = opened({"d": 2, "view": {"color": "start"}})
+    hand.call("() => pushforward.goto(100)")
+    assert pixels(hand, "#stage .pf-side").std() > 0.03
+    before = hand.run
+    hand.page.locator("#d-number").fill("24")
+    hand.page.keyboard.press("Enter")
+    hand.wait_run(before)
+    hand.page.wait_for_timeout(300)
+    assert pixels(hand, "#stage .pf-side").std() > 0.03
+    note = hand.page.locator("#note").text_content()
+    assert "PCA of the end: keeps" in note and "24 dimensions" in note

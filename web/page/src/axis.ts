@@ -1,0 +1,67 @@
+/** The horizontal axis of the ribbon: linear time, logarithmic time, arc length, or layer. */
+import { compactNumber } from "./numbers";
+import type { Run } from "./run";
+import type { Axis } from "./state";
+
+/** The x of every frame. On the log axis t = 0 stands one step left of the first positive time. */
+export function axisValues(run: Run, axis: Axis): number[] {
+  if (axis === "arc") return run.series("arc");
+  if (axis === "layer") return run.series("t").map((t) => t / run.state.h);
+  if (axis === "linear") return run.series("t");
+  const values = run.series("log10t").map((x) => (Number.isFinite(x) ? x : NaN));
+  const first = values.findIndex((x) => !Number.isNaN(x));
+  if (first === -1) return values.map((_, k) => k);
+  const start = values[first] as number;
+  const next = values[first + 1] ?? start + 1;
+  const gap = Math.min(1, Math.max(0.05, next - start));
+  return values.map((x, k) => (Number.isNaN(x) ? start - gap * (first - k) : x));
+}
+
+/** The frame whose x is nearest. */
+export function nearestFrame(xs: readonly number[], x: number): number {
+  let best = 0;
+  let gap = Infinity;
+  for (let k = 0; k < xs.length; k++) {
+    const distance = Math.abs((xs[k] as number) - x);
+    if (distance < gap) {
+      gap = distance;
+      best = k;
+    }
+  }
+  return best;
+}
+
+export function axisLabel(axis: Axis, h: number): string {
+  switch (axis) {
+    case "linear":
+      return "time t";
+    case "log":
+      return "time t, logarithmic";
+    case "arc":
+      return "arc length travelled";
+    case "layer":
+      return `layer, t / h with h = ${compactNumber(h)}`;
+  }
+}
+
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A tick of the axis: powers of ten when logarithmic. */
+export function axisTick(axis: Axis, x: number): string {
+  if (axis !== "log") return compactNumber(x);
+  if (Math.abs(x - Math.round(x)) > 1e-9) return "";
+  if (x >= -1 && x <= 2) return compactNumber(10 ** x);
+  const digits = [...String(Math.abs(Math.round(x)))].map((c) => SUPERSCRIPT[Number(c)] ?? "").join("");
+  return `10${x < 0 ? "⁻" : ""}${digits}`;
+}
+
+/** Lines at 1, 2, 5, 10, ... up to the top of a logarithmic axis of counts. */
+export function countSplits(top: number): number[] {
+  const out: number[] = [];
+  for (let power = 1; power <= top; power *= 10) out.push(...[1, 2, 5].map((m) => m * power).filter((y) => y <= top));
+  return out;
+}
+
+export function isPower(y: number): boolean {
+  return Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
+}

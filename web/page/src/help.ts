@@ -1,0 +1,48 @@
+/** The help dialog: hands, keys, and what the words mean. */
+import { byId, element } from "./dom";
+import type { Shortcut } from "./keyboard";
+
+const HANDS: readonly [string, string][] = [
+  ["Drag the stage", "turns the sphere"],
+  ["Wheel or pinch", "zooms"],
+  ["Click a token", "selects it: its attention row lights up, its trail stays"],
+  ["Shift-drag a token", "moves its start (d = 2 or 3, while paused) and runs again"],
+  ["Drag on the ribbon", "moves the play head"],
+  ["Click in the matrix", "selects the token of that row"],
+  ["Click in the phase diagram", "loads that exact run"],
+  ["Drop a file", "shows your tokens, weights or hidden states"],
+];
+
+const WORDS: readonly [string, string][] = [
+  ["Energy", "2β e^(−β) times the interaction energy, between 0 and 1; 1 means one cluster"],
+  ["Clusters", "groups of tokens closer than a small radius"],
+  ["Largest mass", "share of the mass in the heaviest cluster"],
+  ["Plateau", "a stretch of time with a constant number of clusters"],
+  ["Frozen", "the motion is below the precision of the numbers: not the same as converged"],
+];
+
+function table(caption: string, rows: readonly (readonly [string, string])[], keys: boolean): HTMLElement {
+  const body = rows.map(([a, b]) => element("tr", {}, element("th", { scope: "row" }, keys ? element("kbd", {}, a) : a), element("td", {}, b)));
+  return element("table", {}, element("caption", {}, caption), element("tbody", {}, ...body));
+}
+
+export function fillHelp(shortcuts: readonly Shortcut[]): void {
+  const dialog = byId<HTMLDialogElement>("help");
+  const close = element("button", { type: "button" }, "Close");
+  close.addEventListener("click", () => dialog.close());
+  const keys = shortcuts.map((s) => [s.label, s.does] as const);
+  dialog.append(
+    element("h2", { id: "help-title" }, "Help"),
+    element("p", {}, "Tokens are points on a sphere; depth is time; attention moves them. The physics is computed once, by the library, and kept in this page: moving the play head computes nothing."),
+    table("Hands", HANDS, false),
+    table("Keys", keys, true),
+    table("Words", WORDS, false),
+    close,
+  );
+}
+
+export function toggleHelp(): void {
+  const dialog = byId<HTMLDialogElement>("help");
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
+}

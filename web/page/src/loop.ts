@@ -1,0 +1,156 @@
+/** The animation loop, and everything that follows the play head. */
+import { alternative, honesty, kindInWords, runInWords, statusSentence } from "./words";
+import { byId, debounce, element, say } from "./dom";
+import type { Explorer } from "./explorer";
+import type { Legend } from "./legend";
+import { Meter } from "./player";
+import type { Ribbon } from "./ribbon";
+import type { Stage } from "./stage/stage";
+import { stageNote } from "./notes";
+import type { Axis } from "./state";
+import { nextTheme, type Theme } from "./theme";
+
+interface Parts {
+  explorer: Explorer;
+  stage: Stage;
+  ribbon: Ribbon;
+  legend: Legend;
+  theme: () => Theme;
+}
+
+const CURVES_EVERY = 120;
+
+export function startLoop(parts: Parts): void {
+  const { explorer, stage, ribbon } = parts;
+  const meter = new Meter();
+  let before = performance.now();
+  let curvesAt = 0;
+  let curvesStale = false;
+  explorer.on("frames", () => (curvesStale = true));
+  wireRun(parts);
+  wireTheme(parts);
+  wireWords(parts);
+  const turn = (now: number): void => {
+    requestAnimationFrame(turn);
+    explorer.tick(Math.min(0.1, (now - before) / 1000));
+    before = now;
+    if (curvesStale && now - curvesAt > CURVES_EVERY) {
+      curvesStale = false;
+      curvesAt = now;
+      ribbon.update();
+      if (explorer.run?.accepted.d === 2) stage.refresh();
+    }
+    const begun = performance.now();
+    if (stage.render()) {
+      mark(parts);
+      meter.mark(now, performance.now() - begun);
+    }
+  };
+  requestAnimationFrame(turn);
+  debugHandle(explorer, stage, meter);
+}
+
+let marked = "";
+
+/** After a drawing: what tests and people read off the stage; once per whole frame. */
+function mark({ explorer, stage, legend, theme }: Parts): void {
+  const { run, player, state } = explorer;
+  if (run === null) return;
+  const key = [run.accepted.run, run.count, player.frame, state.view.color, state.view.projection, theme().dark, run.done !== null].join();
+  if (key === marked) return;
+  marked = key;
+  const data = stage.host.dataset;
+  data["ready"] = "1";
+  data["run"] = run.accepted.run;
+  data["frame"] = String(player.frame);
+  data["frames"] = String(run.count);
+  legend.show(state.view.color, stage.shares, run.slots, theme());
+  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.space));
+}
+
+function wireRun({ explorer, ribbon, stage }: Parts): void {
+  explorer.on("run", (run) => ribbon.setRun(run, explorer.state.view.axis));
+  explorer.on("done", () => {
+    ribbon.update();
+    stage.refresh();
+  });
+  explorer.on("moment", () => {
+    stage.show(explorer.player.position);
+    ribbon.show(explorer.player.position);
+  });
+  const axis = byId<HTMLSelectElement>("axis");
+  axis.addEventListener("change", () => explorer.view({ axis: axis.value as Axis }));
+  let shown: Axis = explorer.state.view.axis;
+  explorer.on("state", () => {
+    axis.value = explorer.state.view.axis;
+    if (explorer.run === null || shown === explorer.state.view.axis) return;
+    shown = explorer.state.view.axis;
+    ribbon.setRun(explorer.run, shown);
+    ribbon.show(explorer.player.position);
+  });
+}
+
+function wireTheme({ explorer, ribbon, theme }: Parts): void {
+  const button = byId("theme");
+  let applied: Theme | null = null;
+  const apply = (): void => {
+    const { theme: choice } = explorer.state.view;
+    document.documentElement.dataset["theme"] = choice;
+    const now = theme();
+    say(button, now.dark ? "Light" : "Dark");
+    if (applied === now) return;
+    applied = now;
+    ribbon.setTheme(now);
+    ribbon.show(explorer.player.position);
+  };
+  button.addEventListener("click", () => explorer.view({ theme: nextTheme(explorer.state.view.theme) }));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => explorer.emit("state"));
+  explorer.on("state", apply);
+  apply();
+}
+
+function wireWords({ explorer }: Parts): void {
+  const status = (): void => {
+    const { run, waiting } = explorer;
+    const kind = run?.done && waiting === null ? kindInWords(run.done.outcome.kind) : waiting !== null ? "" : "running";
+    const node = byId("status");
+    const sentence = statusSentence(run, waiting);
+    node.dataset["kind"] = kind;
+    say(node, kind === "" || kind === "running" ? sentence : `${kind[0]?.toUpperCase()}${kind.slice(1)}: ${sentence}`);
+  };
+  const speak = debounce(400, () => {
+    const { run, player, state } = explorer;
+    if (run !== null && !player.playing) say(byId("alt"), alternative(run, player.frame, state.view.selected));
+  });
+  explorer.on("moment", () => {
+    status();
+    speak();
+  });
+  explorer.on("selected", speak);
+  explorer.on("run", (run) => {
+    say(byId("words"), run.accepted.words ?? runInWords(run.state));
+    say(byId("equation"), run.accepted.equation ?? "");
+    byId("honesty").replaceChildren();
+  });
+  explorer.on("done", (run) => {
+    if (run.done !== null) byId("honesty").replaceChildren(...honesty(run.done).map((text) => element("li", {}, text)));
+  });
+}
+
+/** For tests and for the curious: `pushforward.numbers(10)` in the console. */
+function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
+  const handle = {
+    state: () => structuredClone(explorer.state),
+    frame: () => explorer.player.frame,
+    frames: () => explorer.run?.count ?? 0,
+    numbers: (k: number) => explorer.run?.numbers(k) ?? null,
+    plateaus: () => [...(explorer.run?.plateaus ?? [])],
+    complete: () => !explorer.pending && explorer.run?.done != null,
+    select: (i: number | null) => explorer.select(i),
+    goto: (k: number) => explorer.goto(k),
+    place: (i: number) => stage.place(i),
+    fps: () => meter.rate,
+    cost: () => meter.cost,
+  };
+  (globalThis as unknown as { pushforward: typeof handle }).pushforward = handle;
+}

@@ -1,0 +1,226 @@
+/** The attention matrix: who looks at whom, in the order you choose, linked with the stage. */
+import { attention, attentionRow, decodeFloats, type AttentionAnswer } from "../api";
+import { freshPaper, FONT } from "../canvas";
+import { byId, element, say } from "../dom";
+import type { Explorer } from "../explorer";
+import { compactNumber } from "../numbers";
+import { ramp } from "../palette";
+import type { Theme } from "../theme";
+
+const ORDERS = [["index", "index"], ["cluster", "cluster"], ["angle", "angle"]] as const;
+
+/** Where a place on the square lies: bins of the matrix, and the token that stands there. */
+export function cellAt(x: number, y: number, side: number, answer: { bins: number; n: number; order: readonly number[] }): { row: number; column: number; token: number } | null {
+  if (x < 0 || y < 0 || x >= side || y >= side) return null;
+  const row = Math.floor((y / side) * answer.bins);
+  const column = Math.floor((x / side) * answer.bins);
+  const token = answer.order[Math.floor(((row + 0.5) * answer.n) / answer.bins)] ?? 0;
+  return { row, column, token };
+}
+
+/** Paint values (rows by columns) into an image; the square root shows the small ones too. */
+export function paintMatrix(values: Float32Array, bins: number, out: Uint8ClampedArray): void {
+  let top = 1e-30;
+  for (const v of values) top = Math.max(top, v);
+  for (let i = 0; i < bins * bins; i++) {
+    const [r, g, b] = ramp(Math.sqrt((values[i] as number) / top));
+    out[4 * i] = 255 * r;
+    out[4 * i + 1] = 255 * g;
+    out[4 * i + 2] = 255 * b;
+    out[4 * i + 3] = 255;
+  }
+}
+
+export class AttentionPanel {
+  row: Float32Array | null = null;
+  private readonly canvas = element("canvas", { class: "matrix", role: "img" });
+  private readonly curve = element("canvas", { class: "entropy", role: "img", "aria-label": "Entropy of every row" });
+  private readonly facts = element("p", { class: "facts" });
+  private readonly leaders = element("p", { class: "facts" });
+  private readonly heads = element("div", { class: "heads", role: "group", "aria-label": "Head" });
+  private readonly order = element("select", { id: "order" }, ...ORDERS.map(([value, text]) => element("option", { value }, text)));
+  private head = 0;
+  private answer: AttentionAnswer | null = null;
+  private image: HTMLCanvasElement | null = null;
+  private shown = "";
+  private fetching = new AbortController();
+  private rowFetching = new AbortController();
+
+  constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null) => void) {
+    const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
+    byId("attention").append(top, this.canvas, this.facts, this.curve, this.leaders);
+    this.order.value = "cluster";
+    this.order.addEventListener("change", () => void this.load());
+    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.canvas.addEventListener("click", (event) => this.click(event));
+    explorer.on("rest", () => void this.load());
+    explorer.on("done", () => void this.load());
+    explorer.on("run", () => this.reset());
+    explorer.on("selected", () => this.selected());
+    explorer.on("playing", () => this.explorer.player.playing && this.setRow(null));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  private get visible(): boolean {
+    return !byId("attention").hidden;
+  }
+
+  private reset(): void {
+    this.fetching.abort();
+    this.rowFetching.abort();
+    this.shown = "";
+    this.answer = null;
+    this.setRow(null);
+    this.showHeads();
+    say(this.facts, "The matrix comes when the run is done and the head rests.");
+    this.draw();
+  }
+
+  private showHeads(): void {
+    const count = this.explorer.state.heads;
+    this.head = Math.min(this.head, count - 1);
+    this.heads.replaceChildren();
+    if (count < 2) return;
+    for (let h = 0; h < count; h++) {
+      const button = element("button", { type: "button", "aria-pressed": String(h === this.head) }, `Head ${h + 1}`);
+      button.addEventListener("click", () => {
+        this.head = h;
+        this.showHeads();
+        void this.load();
+      });
+      this.heads.append(button);
+    }
+  }
+
+  /** Ask for the matrix of the frame at rest, once. */
+  async load(): Promise<void> {
+    const { run, player } = this.explorer;
+    if (run === null || run.done === null || player.playing) return;
+    void this.loadRow();
+    const key = [run.accepted.run, player.frame, this.head, this.order.value].join("/");
+    if (!this.visible || key === this.shown) return;
+    this.fetching.abort();
+    this.fetching = new AbortController();
+    try {
+      this.answer = await attention(run.accepted.run, player.frame, this.head, this.order.value, this.fetching.signal);
+      this.shown = key;
+      this.prepare(this.answer);
+      this.describe(this.answer, run.frames[player.frame]?.t ?? 0);
+      this.draw();
+    } catch (error) {
+      if ((error as Error).name !== "AbortError") say(this.facts, `No matrix: ${(error as Error).message}.`);
+    }
+  }
+
+  private prepare(answer: AttentionAnswer): void {
+    const image = (this.image ??= document.createElement("canvas"));
+    image.width = image.height = answer.bins;
+    const context = image.getContext("2d");
+    if (context === null) return;
+    const pixels = context.createImageData(answer.bins, answer.bins);
+    paintMatrix(decodeFloats(answer.values), answer.bins, pixels.data);
+    context.putImageData(pixels, 0, 0);
+  }
+
+  private describe(answer: AttentionAnswer, t: number): void {
+    const mean = answer.entropy.reduce((a, b) => a + b, 0) / Math.max(1, answer.entropy.length);
+    const binned = answer.binned ? ` Binned: ${answer.n} tokens in ${answer.bins} rows.` : "";
+    say(this.facts, `At t = ${compactNumber(t)}: effective rank ${compactNumber(answer.rank, 3)}, mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
+    this.canvas.setAttribute("aria-label", `Attention matrix, ${answer.n} by ${answer.n}, ordered by ${this.order.value}. Rows look at columns.`);
+    this.leaders.replaceChildren("Leaders: ");
+    if (answer.leaders.length === 0) this.leaders.append("none");
+    for (const token of answer.leaders.slice(0, 12)) {
+      const button = element("button", { type: "button", class: "chip" }, String(token));
+      button.setAttribute("aria-label", `Select leader, token ${token}`);
+      button.addEventListener("click", () => this.explorer.select(token));
+      this.leaders.append(button);
+    }
+    if (answer.leaders.length > 12) this.leaders.append(` and ${answer.leaders.length - 12} more`);
+  }
+
+  private selected(): void {
+    this.setRow(null);
+    this.draw();
+    void this.loadRow();
+  }
+
+  private async loadRow(): Promise<void> {
+    const { run, player, state } = this.explorer;
+    const token = state.view.selected;
+    if (run === null || run.done === null || token === null || player.playing) return;
+    this.rowFetching.abort();
+    this.rowFetching = new AbortController();
+    try {
+      const { values } = await attentionRow(run.accepted.run, player.frame, token, this.head, this.rowFetching.signal);
+      this.setRow(Float32Array.from(values));
+    } catch (error) {
+      if ((error as Error).name !== "AbortError") this.setRow(null);
+    }
+  }
+
+  private setRow(row: Float32Array | null): void {
+    if (row === null && this.row === null) return;
+    this.row = row;
+    this.rowChanged(row);
+  }
+
+  private place(event: MouseEvent): ReturnType<typeof cellAt> {
+    if (this.answer === null) return null;
+    const box = this.canvas.getBoundingClientRect();
+    return cellAt(event.clientX - box.left, event.clientY - box.top, Math.min(box.width, box.height), this.answer);
+  }
+
+  private hover(event: PointerEvent): void {
+    const cell = this.place(event);
+    this.canvas.title = cell === null ? "" : `token ${cell.token}: click to select`;
+  }
+
+  private click(event: MouseEvent): void {
+    const cell = this.place(event);
+    if (cell !== null) this.explorer.select(cell.token);
+  }
+
+  draw(): void {
+    const paper = freshPaper(this.canvas);
+    if (paper === null || this.answer === null || this.image === null) return;
+    const side = Math.min(paper.width, paper.height);
+    paper.context.imageSmoothingEnabled = false;
+    paper.context.drawImage(this.image, 0, 0, side, side);
+    this.drawSelection(paper.context, side);
+    this.drawEntropy();
+  }
+
+  private drawSelection(context: CanvasRenderingContext2D, side: number): void {
+    const answer = this.answer as AttentionAnswer;
+    const token = this.explorer.state.view.selected;
+    if (token === null) return;
+    const place = answer.order.indexOf(token);
+    if (place < 0) return;
+    const cell = side / answer.bins;
+    const y = Math.floor((place / answer.n) * answer.bins) * cell;
+    context.strokeStyle = "#ffffff";
+    context.lineWidth = 2;
+    context.strokeRect(1, y, side - 2, Math.max(2, cell));
+    context.strokeRect(y, 1, Math.max(2, cell), side - 2);
+  }
+
+  /** Row entropies in the order of the matrix, as bars below it. */
+  private drawEntropy(): void {
+    const paper = freshPaper(this.curve);
+    const answer = this.answer;
+    if (paper === null || answer === null) return;
+    const { context, width, height } = paper;
+    const theme = this.theme();
+    const top = Math.max(1e-9, Math.log(answer.n));
+    context.fillStyle = theme.series.largest;
+    const wide = width / answer.n;
+    answer.order.forEach((token, place) => {
+      const h = ((answer.entropy[token] ?? 0) / top) * (height - 16);
+      context.fillRect(place * wide, height - h, Math.max(0.6, wide - (wide > 4 ? 1 : 0)), h);
+    });
+    context.fillStyle = theme.muted;
+    context.font = `12px ${FONT}`;
+    context.textBaseline = "top";
+    context.fillText("row entropy", 0, 0);
+  }
+}

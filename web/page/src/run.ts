@@ -1,0 +1,119 @@
+/** One run kept in the page: its frames, its series, its plateaus. Scrubbing reads only from here. */
+import type { Frame } from "./frames";
+import type { Plateau } from "./plateaus";
+import { colorSlots, identitySlots } from "./slots";
+import type { State } from "./state";
+
+export interface Outcome {
+  kind: string;
+  sentence: string;
+}
+
+export interface Done {
+  outcome: Outcome;
+  steps: number;
+  rejected: number;
+  norm_drift: number | null;
+  energy_monotone: boolean;
+  dtype: string;
+  seconds: number;
+  plateaus: Plateau[];
+  variance?: number[];
+}
+
+export interface Accepted {
+  run: string;
+  state: Partial<State>;
+  n: number;
+  d: number;
+  frames: number;
+  space?: string;
+  radius?: number;
+  equation: string;
+  python: string;
+  command: string;
+  words: string;
+}
+
+export interface Numbers {
+  t: number;
+  energy: number;
+  clusters: number;
+  largest: number;
+  cosine: number;
+}
+
+export const SERIES = ["energy", "clusters", "largest", "cosine"] as const;
+export type SeriesName = (typeof SERIES)[number];
+
+export class Run {
+  readonly frames: Frame[] = [];
+  done: Done | null = null;
+  /** Place of each cluster label in the palette. */
+  slots: Uint16Array;
+  error: { argument: string; message: string; fix: string } | null = null;
+
+  constructor(
+    readonly id: number,
+    readonly accepted: Accepted,
+    readonly state: State,
+  ) {
+    this.slots = identitySlots(accepted.n);
+  }
+
+  /** The run is over: its outcome is known, and with it which clusters last. */
+  finish(done: Done): void {
+    this.done = done;
+    this.slots = colorSlots(this.frames, this.accepted.n);
+  }
+
+  /** Frames come in order; a frame out of order is refused so that a series never lies. */
+  add(frame: Frame): boolean {
+    if (frame.index !== this.frames.length) return false;
+    this.frames.push(frame);
+    return true;
+  }
+
+  get count(): number {
+    return this.frames.length;
+  }
+
+  get last(): number {
+    return Math.max(0, this.frames.length - 1);
+  }
+
+  /** The time asked for: the axis spans it before the run is over. */
+  get horizon(): number {
+    const end = this.frames[this.last]?.t ?? 0;
+    return this.done !== null || this.frames.length === this.accepted.frames ? end : Math.max(end, this.state.t1);
+  }
+
+  get plateaus(): readonly Plateau[] {
+    return this.done?.plateaus ?? [];
+  }
+
+  /** Longest vector of the first and the last frame: the size of a picture that is not on the sphere. */
+  extent(): number {
+    let longest = 1e-9;
+    for (const frame of [this.frames[0], this.frames[this.last]]) {
+      if (frame === undefined) continue;
+      for (let i = 0; i < frame.n; i++) {
+        let square = 0;
+        for (let a = 0; a < frame.dshow; a++) square += (frame.points[i * frame.dshow + a] as number) ** 2;
+        if (Number.isFinite(square)) longest = Math.max(longest, Math.sqrt(square));
+      }
+    }
+    return longest;
+  }
+
+  numbers(k: number): Numbers | null {
+    const frame = this.frames[k];
+    if (frame === undefined) return null;
+    const { t, energy, clusters, largest, cosine } = frame;
+    return { t, energy, clusters, largest, cosine };
+  }
+
+  series(name: SeriesName | "t" | "log10t" | "arc"): number[] {
+    return this.frames.map((frame) => frame[name]);
+  }
+}

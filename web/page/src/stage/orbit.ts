@@ -1,0 +1,100 @@
+/** Hands on the stage: drag turns, wheel or pinch zooms, click picks, shift-drag moves a token. */
+import { Quaternion, Vector3 } from "three";
+
+export interface OrbitEvents {
+  turned(): void;
+  picked(x: number, y: number): void;
+  grabbed(x: number, y: number): boolean;
+  moved(x: number, y: number): void;
+  dropped(): void;
+}
+
+const CLICK_SLOP = 5;
+export const NEAREST = 1.7;
+export const FARTHEST = 9;
+export const USUAL = 3.35;
+
+export class Orbit {
+  readonly rotation = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), -1.15);
+  distance = USUAL;
+  turnable = true;
+  private readonly pointers = new Map<number, { x: number; y: number }>();
+  private travelled = 0;
+  private grabbing = false;
+  private spread = 0;
+
+  constructor(
+    private readonly surface: HTMLElement,
+    private readonly events: OrbitEvents,
+  ) {
+    surface.addEventListener("pointerdown", this.down);
+    surface.addEventListener("pointermove", this.move);
+    surface.addEventListener("pointerup", this.up);
+    surface.addEventListener("pointercancel", this.up);
+    surface.addEventListener("wheel", this.wheel, { passive: false });
+  }
+
+  turn(dx: number, dy: number): void {
+    if (!this.turnable) return;
+    const step = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), dx);
+    const tilt = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), dy);
+    this.rotation.premultiply(step).premultiply(tilt).normalize();
+    this.events.turned();
+  }
+
+  zoom(factor: number): void {
+    this.distance = Math.min(FARTHEST, Math.max(NEAREST, this.distance * factor));
+    this.events.turned();
+  }
+
+  private readonly place = (event: PointerEvent): { x: number; y: number } => {
+    const box = this.surface.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+
+  private readonly down = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    this.surface.setPointerCapture(event.pointerId);
+    const at = this.place(event);
+    this.pointers.set(event.pointerId, at);
+    this.travelled = 0;
+    this.spread = 0;
+    if (event.shiftKey) this.grabbing = this.events.grabbed(at.x, at.y);
+  };
+
+  private readonly move = (event: PointerEvent): void => {
+    const before = this.pointers.get(event.pointerId);
+    if (before === undefined) return;
+    const at = this.place(event);
+    this.pointers.set(event.pointerId, at);
+    this.travelled += Math.hypot(at.x - before.x, at.y - before.y);
+    if (this.pointers.size === 2) return this.pinch();
+    if (this.grabbing) return this.events.moved(at.x, at.y);
+    if (this.travelled > CLICK_SLOP) {
+      const scale = (1.1 * this.distance) / this.surface.clientHeight;
+      this.turn((at.x - before.x) * scale, (at.y - before.y) * scale);
+    }
+  };
+
+  private pinch(): void {
+    const [a, b] = [...this.pointers.values()] as [{ x: number; y: number }, { x: number; y: number }];
+    const spread = Math.hypot(a.x - b.x, a.y - b.y);
+    if (this.spread > 0) this.zoom(this.spread / Math.max(1, spread));
+    this.spread = spread;
+  }
+
+  private readonly up = (event: PointerEvent): void => {
+    const at = this.pointers.get(event.pointerId);
+    this.pointers.delete(event.pointerId);
+    if (this.grabbing) {
+      this.grabbing = false;
+      return this.events.dropped();
+    }
+    if (at !== undefined && event.type === "pointerup" && this.travelled <= CLICK_SLOP) this.events.picked(at.x, at.y);
+  };
+
+  private readonly wheel = (event: WheelEvent): void => {
+    event.preventDefault();
+    this.zoom(Math.exp(Math.sign(event.deltaY) * Math.min(0.2, Math.abs(event.deltaY) / 500)));
+  };
+}

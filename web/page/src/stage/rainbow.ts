@@ -1,0 +1,141 @@
+/** Angle against time on the circle: every token a line, coloured like its mark. */
+import { axisTick, axisValues } from "../axis";
+import { freshPaper, FONT, type Paper } from "../canvas";
+import { clusterColor, ramp, rgbToCss, wheel } from "../palette";
+import type { Run } from "../run";
+import type { Axis, ColorMode } from "../state";
+import type { Theme } from "../theme";
+import { startTurn } from "./coloring";
+
+const MOST_LINES = 1200;
+const LEFT = 40;
+const BOTTOM = 26;
+const TOP = 8;
+const RIGHT = 10;
+
+export interface RainbowLook {
+  axis: Axis;
+  color: ColorMode;
+  theme: Theme;
+  selected: number | null;
+}
+
+export class Rainbow {
+  private xs: number[] = [];
+  private picture: HTMLCanvasElement | null = null;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {}
+
+  /** Draw the whole run; the head is drawn over a copy of this picture. */
+  paint(run: Run, look: RainbowLook): void {
+    const paper = freshPaper(this.canvas);
+    if (paper === null || run.count === 0) return;
+    this.xs = axisValues(run, look.axis);
+    this.frameOf(paper, look);
+    const step = Math.max(1, Math.ceil(run.accepted.n / MOST_LINES));
+    const alpha = Math.min(0.95, Math.max(0.25, 40 / Math.sqrt(run.accepted.n * 40)));
+    paper.context.lineWidth = run.accepted.n > 300 ? 0.8 : 1.4;
+    for (let i = 0; i < run.accepted.n; i += step) this.line(paper, run, i, look, alpha);
+    if (look.selected !== null) {
+      paper.context.lineWidth = 2.6;
+      this.line(paper, run, look.selected, look, 1, look.theme.ink);
+    }
+    this.picture ??= document.createElement("canvas");
+    this.picture.width = this.canvas.width;
+    this.picture.height = this.canvas.height;
+    this.picture.getContext("2d")?.drawImage(this.canvas, 0, 0);
+  }
+
+  /** The play head at a real-valued frame. */
+  head(position: number, theme: Theme): void {
+    const context = this.canvas.getContext("2d");
+    if (context === null || this.picture === null || this.picture.width === 0) return;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    context.clearRect(0, 0, width, height);
+    context.drawImage(this.picture, 0, 0, width, height);
+    const k = Math.floor(position);
+    const [a, b] = [this.xs[k] ?? 0, this.xs[k + 1] ?? this.xs[k] ?? 0];
+    const x = this.across(a + (position - k) * (b - a), width);
+    context.strokeStyle = theme.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x, TOP);
+    context.lineTo(x, height - BOTTOM);
+    context.stroke();
+  }
+
+  private across(x: number, width: number): number {
+    const first = this.xs[0] ?? 0;
+    const last = this.xs.at(-1) ?? 1;
+    return LEFT + ((x - first) / Math.max(1e-300, last - first)) * (width - LEFT - RIGHT);
+  }
+
+  private frameOf({ context, width, height }: Paper, { axis, theme }: RainbowLook): void {
+    context.font = `12px ${FONT}`;
+    context.fillStyle = theme.muted;
+    context.strokeStyle = theme.grid;
+    context.lineWidth = 1;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const [turns, label] of [[0, "−π"], [0.25, "−π/2"], [0.5, "0"], [0.75, "π/2"], [1, "π"]] as const) {
+      const y = height - BOTTOM - turns * (height - BOTTOM - TOP);
+      context.fillText(label, LEFT - 6, y);
+      context.beginPath();
+      context.moveTo(LEFT, y);
+      context.lineTo(width - RIGHT, y);
+      context.stroke();
+    }
+    context.textBaseline = "top";
+    const [first, last] = [this.xs[0] ?? 0, this.xs.at(-1) ?? 1];
+    for (const x of niceTicks(first, last, axis === "log")) {
+      context.textAlign = x >= last - 1e-9 ? "right" : "center";
+      context.fillText(axisTick(axis, x), this.across(x, width), height - BOTTOM + 7);
+    }
+  }
+
+  private line({ context, width, height }: Paper, run: Run, i: number, look: RainbowLook, alpha: number, ink?: string): void {
+    const first = run.frames[0];
+    if (first === undefined) return;
+    const tall = height - BOTTOM - TOP;
+    let before = NaN;
+    let label = -1;
+    context.strokeStyle = ink ?? this.staticColor(run, i, look, alpha);
+    context.beginPath();
+    for (let k = 0; k < run.count; k++) {
+      const frame = run.frames[k]!;
+      const turn = Math.atan2(frame.points[2 * i + 1] as number, frame.points[2 * i] as number) / (2 * Math.PI) + 0.5;
+      const x = this.across(this.xs[k] as number, width);
+      const y = height - BOTTOM - turn * tall;
+      if (look.color === "cluster" && ink === undefined && frame.labels[i] !== label) {
+        context.lineTo(x, y);
+        context.stroke();
+        label = frame.labels[i] as number;
+        context.strokeStyle = rgbToCss(clusterColor(run.slots[label] ?? label), alpha);
+        context.beginPath();
+        context.moveTo(x, y);
+      } else if (Math.abs(turn - before) > 0.5 || Number.isNaN(before)) context.moveTo(x, y);
+      else context.lineTo(x, y);
+      before = turn;
+    }
+    context.stroke();
+  }
+
+  private staticColor(run: Run, i: number, look: RainbowLook, alpha: number): string {
+    const first = run.frames[0]!;
+    if (look.color === "index") return rgbToCss(ramp(i / Math.max(1, run.accepted.n - 1)), alpha);
+    return rgbToCss(wheel(startTurn(first, i), look.theme.dark), alpha);
+  }
+}
+
+/** A handful of round places between two numbers; whole numbers when they are exponents. */
+export function niceTicks(low: number, high: number, whole: boolean): number[] {
+  const span = high - low;
+  if (!(span > 0)) return [low];
+  const raw = span / 6;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  let step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? raw;
+  if (whole) step = Math.max(1, Math.round(step));
+  const out: number[] = [];
+  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * span; k++) out.push(Number((k * step).toPrecision(12)));
+  return out;
+}

@@ -1,0 +1,255 @@
+/** The drawing of one run: tokens, tails, trail, arcs, rings. Buffers are made once per run. */
+import { Group } from "three";
+import type { Run } from "../run";
+import type { ColorMode, Projection } from "../state";
+import type { Theme } from "../theme";
+import { clusterShares, colorTokens, newShares, type Shares } from "./coloring";
+import { Halos } from "./halos";
+import { Segments } from "./lines";
+import { TokenMarks } from "./marks";
+import { surfaceOf, type Surface } from "./surface";
+import { basisFor, keptShare, project, type Basis } from "./projection";
+
+const TAIL_SEGMENTS = 6144;
+const LONGEST_TAIL = 20;
+/** Beyond this many tokens tails are a fog that costs time. */
+const MOST_TAILS = 2000;
+/** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
+const LONGEST_STEP = 0.35;
+const MOST_HALOS = 96;
+const MOST_ARCS = 10;
+const ARC_STEPS = 24;
+
+export interface Look {
+  color: ColorMode;
+  projection: Projection;
+  places: [number, number, number];
+  selected: number | null;
+  row: Float32Array | null;
+  theme: Theme;
+}
+
+export class RunScene {
+  readonly object = new Group();
+  readonly marks: TokenMarks;
+  readonly shares: Shares;
+  kept = 1;
+  basis: Basis | null = null;
+  frame = -1;
+  private readonly surface: Surface;
+  private readonly tails: Segments;
+  private readonly trail: Segments;
+  private readonly arcs: Segments;
+  private readonly halos: Halos;
+  private readonly focus: Halos;
+  private readonly tailLength: number;
+  private readonly history: Float32Array[];
+  private readonly slots: Int16Array;
+  private readonly tint = new Float32Array(3);
+  private readonly one = new Float32Array(3);
+  private readonly other = new Float32Array(3);
+
+  constructor(private readonly run: Run) {
+    const n = run.accepted.n;
+    this.surface = surfaceOf(run.accepted.d, run.accepted.space);
+    this.marks = new TokenMarks(n, this.surface);
+    this.shares = newShares(n);
+    this.slots = new Int16Array(this.shares.counts.length);
+    this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
+    this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
+    this.tails = new Segments(n * this.tailLength, this.surface, 2);
+    this.trail = new Segments(1001, this.surface, 4);
+    this.arcs = new Segments(MOST_ARCS * ARC_STEPS, "none", 5);
+    this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
+    this.focus = new Halos(1, this.surface, 0, 6);
+    for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
+  }
+
+  /** Fill every buffer for whole frame k; between frames only `mix` changes. */
+  set(k: number, look: Look): void {
+    const { frames } = this.run;
+    const frame = frames[k];
+    if (frame === undefined) return;
+    const next = frames[Math.min(k + 1, frames.length - 1)] ?? frame;
+    this.frame = k;
+    this.basis = basisFor(look.projection, frame, this.basis, look.places);
+    this.fillHistory(k);
+    const [after, before] = [this.history[0], this.history[1]] as [Float32Array, Float32Array];
+    this.marks.before.set(before);
+    this.marks.after.set(after);
+    this.kept = keptShare(before, frame.n);
+    clusterShares(frame, this.shares);
+    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks);
+    this.light(look);
+    this.fillTails(k);
+    this.fillHalos(k);
+    this.marks.changed("position", "after", "tint", "shape");
+  }
+
+  /** history[l] is frame k + 1 - l in the drawn coordinates. */
+  private fillHistory(k: number): void {
+    const { frames } = this.run;
+    this.history.forEach((buffer, l) => {
+      const frame = frames[Math.min(frames.length - 1, Math.max(0, k + 1 - l))];
+      if (frame !== undefined && this.basis !== null) project(frame, this.basis, buffer);
+    });
+  }
+
+  private fillTails(k: number): void {
+    const length = this.run.accepted.n > MOST_TAILS ? 0 : Math.min(this.tailLength, k + 1);
+    const n = this.run.accepted.n;
+    const strength = n > 1000 ? 0.35 : 0.6;
+    this.tails.clear();
+    for (let l = 1; l <= length && l < this.history.length - 1; l++) {
+      const [newer, here, older] = [this.history[l - 1], this.history[l], this.history[l + 1]];
+      if (newer === undefined || here === undefined || older === undefined) break;
+      const near = strength * (1 - (l - 1) / this.tailLength);
+      const far = strength * (1 - l / this.tailLength);
+      for (let i = 0; i < n; i++) {
+        if (apart(older, here, i) > LONGEST_STEP) continue;
+        this.tails.end(here, newer, i, this.marks.tints, i, near);
+        this.tails.end(older, here, i, this.marks.tints, i, far);
+      }
+    }
+    this.tails.commit();
+  }
+
+  /** Rings at the mean position of the heaviest clusters of three tokens or more. */
+  private fillHalos(k: number): void {
+    const frame = this.run.frames[k];
+    if (frame === undefined) return;
+    const { byLabel, counts } = this.shares;
+    const slot = this.slots.fill(-1);
+    let used = 0;
+    const least = Math.max(3, Math.ceil(frame.n / 100));
+    for (let label = 0; label < counts.length && used < MOST_HALOS; label++) {
+      if ((counts[label] as number) < least) continue;
+      slot[label] = used;
+      this.halos.sizes[used] = 0.055 + 0.17 * Math.sqrt(byLabel[label] as number);
+      used += 1;
+    }
+    this.halos.before.fill(0);
+    this.halos.after.fill(0);
+    for (let i = 0; i < frame.n; i++) {
+      const label = frame.labels[i] as number;
+      const s = slot[label] ?? -1;
+      if (s < 0) continue;
+      const weight = 1 / (counts[label] as number);
+      for (let c = 0; c < 3; c++) {
+        this.halos.before[3 * s + c]! += weight * (this.marks.before[3 * i + c] as number);
+        this.halos.after[3 * s + c]! += weight * (this.marks.after[3 * i + c] as number);
+        this.halos.tints[3 * s + c] = this.marks.tints[3 * i + c] as number;
+      }
+    }
+    this.halos.commit(used);
+  }
+
+  /** The selected token: its ring, its trail so far, its attention row. */
+  light(look: Look): void {
+    const { selected, row } = look;
+    const lit = selected !== null && row !== null && row.length === this.marks.glow.length;
+    this.marks.uniform("lit", lit ? 1 : 0);
+    if (lit) {
+      let top = 1e-30;
+      for (const a of row) top = Math.max(top, a);
+      for (let i = 0; i < row.length; i++) this.marks.glow[i] = Math.sqrt((row[i] as number) / top);
+    }
+    this.marks.changed("glow");
+    this.marks.color("paper", look.theme.panel);
+    this.marks.color("rim", look.theme.dark ? look.theme.panel : "#1d2430");
+    this.fillTrail(look);
+    this.fillArcs(look, lit ? row : null);
+    this.fillFocus(look);
+  }
+
+  private fillFocus({ selected, theme }: Look): void {
+    if (selected === null || selected >= this.run.accepted.n) return this.focus.commit(0);
+    const ink = theme.dark ? 1 : 0.1;
+    for (let c = 0; c < 3; c++) {
+      this.focus.before[c] = this.marks.before[3 * selected + c] as number;
+      this.focus.after[c] = this.marks.after[3 * selected + c] as number;
+      this.focus.tints[c] = ink;
+    }
+    this.focus.sizes[0] = 0.085;
+    this.focus.commit(1);
+  }
+
+  private fillTrail({ selected, theme }: Look): void {
+    this.trail.clear();
+    if (selected !== null && this.basis !== null) {
+      const tint = this.tint.fill(theme.dark ? 0.95 : 0.12);
+      const { frames } = this.run;
+      for (let k = 0; k < Math.min(this.frame, frames.length - 1); k++) {
+        this.tokenAt(k, selected, this.one);
+        this.tokenAt(k + 1, selected, this.other);
+        this.trail.end(this.one, this.one, 0, tint, 0, 0.85);
+        this.trail.end(this.other, this.other, 0, tint, 0, 0.85);
+      }
+    }
+    this.trail.commit();
+  }
+
+  private tokenAt(k: number, i: number, out: Float32Array): void {
+    const frame = this.run.frames[k];
+    if (frame === undefined || this.basis === null) return;
+    for (let c = 0; c < 3; c++) {
+      let sum = 0;
+      const row = this.basis[c] as Float64Array;
+      for (let a = 0; a < frame.dshow; a++) sum += (frame.points[i * frame.dshow + a] as number) * (row[a] as number);
+      out[c] = sum;
+    }
+  }
+
+  /** Chords, lifted outside the sphere, to the tokens attended to most. */
+  private fillArcs({ selected, theme }: Look, row: Float32Array | null): void {
+    this.arcs.clear();
+    if (row !== null && selected !== null) {
+      const order = Array.from(row.keys()).filter((i) => i !== selected).sort((i, j) => (row[j] as number) - (row[i] as number));
+      const top = Math.max(1e-30, row[order[0] ?? 0] ?? 0);
+      const tint = Float32Array.from(theme.dark ? [1, 0.85, 0.4] : [0.72, 0.33, 0]);
+      for (const j of order.slice(0, MOST_ARCS)) this.arc(selected, j, tint, 0.9 * Math.sqrt((row[j] as number) / top));
+    }
+    this.arcs.commit();
+  }
+
+  private arc(i: number, j: number, tint: Float32Array, fade: number): void {
+    const p = this.marks.before;
+    const bend = (u: number, out: Float32Array): void => {
+      const lift = 1 + (this.surface === "sphere" ? 0.5 : 0.1) * u * (1 - u);
+      let length = 0;
+      for (let c = 0; c < 3; c++) {
+        out[c] = (1 - u) * (p[3 * i + c] as number) + u * (p[3 * j + c] as number);
+        length += (out[c] as number) ** 2;
+      }
+      const scale = this.surface === "sphere" ? lift / Math.max(0.2, Math.sqrt(length)) : lift;
+      for (let c = 0; c < 3; c++) out[c]! *= scale;
+    };
+    for (let k = 0; k < ARC_STEPS; k++) {
+      bend(k / ARC_STEPS, this.one);
+      this.arcs.end(this.one, this.one, 0, tint, 0, fade);
+      bend((k + 1) / ARC_STEPS, this.one);
+      this.arcs.end(this.one, this.one, 0, tint, 0, fade);
+    }
+  }
+
+  mix(u: number, pixels: number): void {
+    this.marks.uniform("mixing", u);
+    this.marks.uniform("pixels", pixels);
+    this.tails.mixing(u);
+    for (const halos of [this.halos, this.focus]) {
+      halos.uniform("mixing", u);
+      halos.uniform("pixels", pixels);
+    }
+  }
+
+  dispose(): void {
+    for (const part of [this.tails, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
+  }
+}
+
+function apart(a: Float32Array, b: Float32Array, i: number): number {
+  const x = (a[3 * i] as number) - (b[3 * i] as number);
+  const y = (a[3 * i + 1] as number) - (b[3 * i + 1] as number);
+  const z = (a[3 * i + 2] as number) - (b[3 * i + 2] as number);
+  return Math.sqrt(x * x + y * y + z * z);
+}

@@ -1,0 +1,254 @@
+/** The stage: one run, drawn at one moment, turned and touched. Nothing here knows the page around it. */
+import { Group, PerspectiveCamera, Scene, Vector3, WebGLRenderer } from "three";
+import { element } from "../dom";
+import type { Run } from "../run";
+import type { Axis } from "../state";
+import { LIGHT, type Theme } from "../theme";
+import { Globe } from "./globe";
+import { CosineHistogram } from "./histogram";
+import { Orbit, USUAL } from "./orbit";
+import { pickToken, pointOnCircle, pointOnSphere } from "./picking";
+import { Rainbow } from "./rainbow";
+import { RunScene, type Look } from "./scene";
+
+export interface StageEvents {
+  select(token: number | null): void;
+  /** Shift-drag asks for this token; answer whether it may move. */
+  grab(token: number): boolean;
+  move(token: number, point: number[], final: boolean): void;
+}
+
+const FIELD_OF_VIEW = 36;
+const NO_WEBGL = "This browser does not offer WebGL 2, so the stage cannot be drawn. Curves, matrix, numbers and words work without it.";
+
+function openRenderer(canvas: HTMLCanvasElement): WebGLRenderer | null {
+  try {
+    const renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "high-performance" });
+    renderer.setClearColor(0x000000, 0);
+    return renderer;
+  } catch {
+    return null;
+  }
+}
+
+export class Stage {
+  readonly canvas = element("canvas", { class: "pf-canvas" });
+  readonly side = element("canvas", { class: "pf-side", role: "img" });
+  readonly orbit: Orbit;
+  readonly look: Look & { axis: Axis } = {
+    color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear",
+  };
+  still = false;
+  private readonly renderer: WebGLRenderer | null;
+  private readonly world = new Scene();
+  private readonly turntable = new Group();
+  private readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.1, 30);
+  private readonly globe = new Globe();
+  private readonly rainbow: Rainbow;
+  private readonly histogram: CosineHistogram;
+  private drawing: RunScene | null = null;
+  private run: Run | null = null;
+  private position = 0;
+  private dirty = true;
+  private stale = true;
+  private sideStale = true;
+  private sided = false;
+  private dragged: { token: number; point: number[] } | null = null;
+  private readonly resizer: ResizeObserver;
+
+  constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
+    host.classList.add("pf-stage");
+    host.append(this.canvas, this.side);
+    this.renderer = openRenderer(this.canvas);
+    if (this.renderer === null) this.canvas.replaceWith(element("p", { class: "pf-missing" }, NO_WEBGL));
+    this.turntable.add(this.globe.object);
+    this.world.add(this.turntable);
+    this.rainbow = new Rainbow(this.side);
+    this.histogram = new CosineHistogram(this.side);
+    this.orbit = new Orbit(this.canvas, {
+      turned: () => (this.dirty = true),
+      picked: (x, y) => this.events.select(this.pick(x, y)),
+      grabbed: (x, y) => this.grab(x, y),
+      moved: (x, y) => this.drag(x, y),
+      dropped: () => this.drop(),
+    });
+    this.resizer = new ResizeObserver(() => this.resize());
+    this.resizer.observe(this.canvas);
+    this.resizer.observe(this.side);
+    this.resize();
+  }
+
+  /** Show another run; the drawing of the one before is given back. */
+  setRun(run: Run): void {
+    this.drawing?.dispose();
+    if (this.drawing !== null) this.turntable.remove(this.drawing.object);
+    this.run = run;
+    this.drawing = new RunScene(run);
+    this.turntable.add(this.drawing.object);
+    const d = run.accepted.d;
+    const flat = run.accepted.space === "euclidean";
+    this.globe.show(flat ? "none" : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
+    this.orbit.turnable = d !== 2;
+    this.sided = !flat && d !== 3;
+    this.host.dataset["d"] = !this.sided ? "3" : d === 2 ? "2" : "many";
+    this.side.setAttribute("aria-label", d === 2 ? "Angle of every token against time" : "Histogram of pairwise cosines");
+    this.position = 0;
+    this.resize();
+    this.refresh();
+  }
+
+  /** Colours, selection, projection or data changed: fill the buffers again. */
+  refresh(): void {
+    this.stale = true;
+    this.sideStale = true;
+    this.dirty = true;
+  }
+
+  /** Only the selection or its row changed. */
+  relight(): void {
+    this.drawing?.light(this.look);
+    this.sideStale ||= this.run?.accepted.d === 2;
+    this.dirty = true;
+  }
+
+  show(position: number): void {
+    const next = this.still ? Math.round(position) : position;
+    if (next === this.position && !this.stale) return;
+    this.position = next;
+    this.dirty = true;
+  }
+
+  /** What the projection keeps of the squared length, when there is one. */
+  get kept(): number {
+    return this.drawing?.kept ?? 1;
+  }
+
+  get shares(): { byLabel: Float32Array; counts: Uint32Array } | null {
+    return this.drawing?.shares ?? null;
+  }
+
+  setTheme(theme: Theme): void {
+    this.look.theme = theme;
+    this.globe.theme(theme);
+    this.refresh();
+  }
+
+  /** Draw if anything changed; true when it drew. */
+  render(): boolean {
+    if (!this.dirty || this.run === null || this.drawing === null || this.run.count === 0) return false;
+    this.dirty = false;
+    const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
+    const u = Math.min(1, Math.max(0, this.position - k));
+    if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
+    this.drawing.mix(u, this.canvas.height / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)));
+    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : 1);
+    if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
+    else this.turntable.quaternion.copy(this.orbit.rotation);
+    this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
+    this.renderer?.render(this.world, this.camera);
+    this.renderSide(k);
+    this.stale = false;
+    return true;
+  }
+
+  private fit(): number {
+    return this.camera.aspect < 1 ? Math.min(2.4, 1 / this.camera.aspect) : 1;
+  }
+
+  private renderSide(k: number): void {
+    const run = this.run as Run;
+    const d = run.accepted.d;
+    const frame = run.frames[k];
+    if (!this.sided || frame === undefined) return;
+    if (d === 2) {
+      if (this.sideStale) this.rainbow.paint(run, this.look);
+      this.rainbow.head(this.position, this.look.theme);
+    } else this.histogram.paint(frame, d, this.look.theme);
+    this.sideStale = false;
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (width === 0 || height === 0) return;
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    this.sideStale = true;
+    this.dirty = true;
+    if (this.canvas.width === Math.floor(width * ratio) && this.canvas.height === Math.floor(height * ratio)) return;
+    this.renderer?.setPixelRatio(ratio);
+    this.renderer?.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.render(); // a resized canvas is empty: draw before the browser shows it
+  }
+
+  private pick(x: number, y: number): number | null {
+    if (this.drawing === null) return null;
+    return pickToken(this.drawing.marks.before, this.camera, this.turntable, this.canvas.clientWidth, this.canvas.clientHeight, x, y);
+  }
+
+  /** Where a token is drawn, in CSS pixels of the canvas. */
+  place(token: number): { x: number; y: number } | null {
+    if (this.drawing === null) return null;
+    const p = new Vector3().fromArray(this.drawing.marks.before, 3 * token).multiplyScalar(this.turntable.scale.x);
+    p.applyQuaternion(this.turntable.quaternion).project(this.camera);
+    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+  }
+
+  private grab(x: number, y: number): boolean {
+    const token = this.pick(x, y);
+    if (token === null || !this.events.grab(token)) return false;
+    this.dragged = { token, point: [] };
+    this.drag(x, y);
+    return true;
+  }
+
+  private drag(x: number, y: number): void {
+    if (this.dragged === null || this.run === null) return;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    this.dragged.point =
+      this.run.accepted.d === 2
+        ? pointOnCircle(this.camera, width, height, x, y)
+        : pointOnSphere(this.camera, this.turntable, width, height, x, y, new Vector3()).toArray();
+    const marks = this.drawing?.marks;
+    if (marks !== undefined) {
+      for (let c = 0; c < 3; c++) marks.before[3 * this.dragged.token + c] = marks.after[3 * this.dragged.token + c] = this.dragged.point[c] ?? 0;
+      marks.changed("position", "after");
+    }
+    this.dirty = true;
+    this.events.move(this.dragged.token, this.dragged.point, false);
+  }
+
+  private drop(): void {
+    if (this.dragged !== null) this.events.move(this.dragged.token, this.dragged.point, true);
+    this.dragged = null;
+  }
+
+  resetView(): void {
+    this.orbit.distance = USUAL;
+    this.dirty = true;
+  }
+
+  /** The picture as it stands, as a PNG with the page's own background. */
+  picture(): Promise<Blob | null> {
+    this.dirty = true;
+    this.render();
+    const whole = document.createElement("canvas");
+    whole.width = this.canvas.width;
+    whole.height = this.canvas.height;
+    const context = whole.getContext("2d");
+    if (context === null) return Promise.resolve(null);
+    context.fillStyle = this.look.theme.panel;
+    context.fillRect(0, 0, whole.width, whole.height);
+    context.drawImage(this.canvas, 0, 0);
+    return new Promise((resolve) => whole.toBlob(resolve, "image/png"));
+  }
+
+  dispose(): void {
+    this.resizer.disconnect();
+    this.drawing?.dispose();
+    this.globe.dispose();
+    this.renderer?.dispose();
+    this.renderer?.forceContextLoss();
+    this.host.replaceChildren();
+  }
+}

@@ -1,0 +1,119 @@
+/** The stage on the page: its selects, its buttons, and what hands on it do. */
+import { byId } from "./dom";
+import type { Explorer } from "./explorer";
+import { notice } from "./notices";
+import { Stage } from "./stage/stage";
+import type { ColorMode, Moved, Projection } from "./state";
+import { prefersStill, type Theme } from "./theme";
+
+const TURN = 0.18;
+
+/** The list of hand-moved tokens with one more. */
+export function withMoved(moved: readonly Moved[], token: number, point: number[]): Moved[] {
+  return [...moved.filter(([i]) => i !== token), [token, point]];
+}
+
+/** Turn a start by small angles: along the first two axes, then up. Unit length is kept. */
+export function nudged(point: readonly number[], dx: number, dy: number): number[] {
+  const [c, s] = [Math.cos(dx), Math.sin(dx)];
+  const [x, y, z] = [point[0] ?? 1, point[1] ?? 0, point[2] ?? 0];
+  const turned = [c * x - s * y, s * x + c * y];
+  if (point.length === 2) return turned;
+  const flat = Math.hypot(turned[0] as number, turned[1] as number);
+  const height = Math.min(1.5, Math.max(-1.5, Math.atan2(z, flat) + dy));
+  const scale = flat > 1e-9 ? Math.cos(height) / flat : 0;
+  return [(turned[0] as number) * scale || Math.cos(height), (turned[1] as number) * scale, Math.sin(height)];
+}
+
+export function openStage(explorer: Explorer, theme: () => Theme): Stage {
+  const stage = new Stage(byId("stage"), {
+    select: (token) => explorer.select(token),
+    grab: () => mayMove(explorer),
+    move: (token, point, final) => {
+      if (final) explorer.change({ moved: withMoved(explorer.state.moved, token, point) }, 0);
+    },
+  });
+  stage.canvas.setAttribute("role", "img");
+  stage.canvas.setAttribute("aria-label", "Tokens, drawn; described in words below the ribbon");
+  stage.still = prefersStill();
+  stage.setTheme(theme());
+  wireSelects(explorer, stage);
+  wireButtons(stage);
+  explorer.on("run", (run) => {
+    stage.setRun(run);
+    byId("projection-field").hidden = run.accepted.d <= 3;
+    byId<HTMLInputElement>("token").max = String(run.accepted.n - 1);
+  });
+  explorer.on("state", () => follow(explorer, stage, theme));
+  explorer.on("selected", () => stage.relight());
+  return stage;
+}
+
+/** Only starts can be moved: in d = 2 and 3, from frame 0, while paused. */
+export function mayMove(explorer: Explorer): boolean {
+  if (explorer.run === null || explorer.run.accepted.d > 3) {
+    notice(["Tokens can be moved by hand on the circle and on the sphere only."], "warning");
+    return false;
+  }
+  if (explorer.player.frame !== 0 || explorer.player.playing) {
+    explorer.goto(0);
+    notice(["A token is moved at its start: the play head went back to t = 0."]);
+  }
+  return true;
+}
+
+function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
+  const { view } = explorer.state;
+  const { look } = stage;
+  const now = theme();
+  const changed = look.color !== view.color || look.projection !== view.projection || look.axis !== view.axis;
+  Object.assign(look, { color: view.color, projection: view.projection, axis: view.axis });
+  if (look.selected !== view.selected) {
+    look.selected = view.selected;
+    look.row = null;
+    stage.relight();
+  }
+  if (look.theme !== now) stage.setTheme(now);
+  else if (changed) stage.refresh();
+  byId<HTMLSelectElement>("color").value = view.color;
+  byId<HTMLSelectElement>("projection").value = view.projection;
+  byId("places-field").hidden = view.projection !== "axes" || (explorer.run?.accepted.d ?? 3) <= 3;
+  const token = byId<HTMLInputElement>("token");
+  if (document.activeElement !== token) token.value = view.selected === null ? "" : String(view.selected);
+}
+
+function wireSelects(explorer: Explorer, stage: Stage): void {
+  const color = byId<HTMLSelectElement>("color");
+  color.addEventListener("change", () => explorer.view({ color: color.value as ColorMode }));
+  const projection = byId<HTMLSelectElement>("projection");
+  projection.addEventListener("change", () => explorer.view({ projection: projection.value as Projection }));
+  const places = byId<HTMLInputElement>("places");
+  places.addEventListener("change", () => {
+    const numbers = (places.value.match(/\d+/g) ?? []).map((text) => Number(text) - 1);
+    const most = (explorer.run?.frames[0]?.dshow ?? 3) - 1;
+    const legal = [0, 1, 2].map((k) => Math.min(most, Math.max(0, numbers[k] ?? k)));
+    stage.look.places = legal as [number, number, number];
+    places.value = legal.map((k) => k + 1).join(" ");
+    stage.refresh();
+  });
+  const token = byId<HTMLInputElement>("token");
+  token.addEventListener("change", () => explorer.select(Number.isFinite(token.valueAsNumber) ? token.valueAsNumber : null));
+}
+
+export function turnStage(stage: Stage, direction: string): void {
+  const turns: Record<string, () => void> = {
+    left: () => stage.orbit.turn(-TURN, 0),
+    right: () => stage.orbit.turn(TURN, 0),
+    up: () => stage.orbit.turn(0, -TURN),
+    down: () => stage.orbit.turn(0, TURN),
+    in: () => stage.orbit.zoom(0.85),
+    out: () => stage.orbit.zoom(1 / 0.85),
+  };
+  turns[direction]?.();
+}
+
+function wireButtons(stage: Stage): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("[data-turn]")) {
+    button.addEventListener("click", () => turnStage(stage, button.dataset["turn"] ?? ""));
+  }
+}

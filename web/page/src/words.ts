@@ -1,0 +1,85 @@
+/** What the page says in words: status, values, and the text alternative of the picture. */
+import { compactNumber, lifetimeInWords, percent, plural } from "./numbers";
+import { plateauAt } from "./plateaus";
+import type { Done, Run } from "./run";
+import type { State } from "./state";
+
+export function betaInWords(beta: number): string {
+  const value = `beta = ${compactNumber(beta)}`;
+  if (beta < 0) return `${value}: tokens repel`;
+  if (beta === 0) return `${value}: every token sees all others alike`;
+  if (beta <= 1) return `${value}: soft attention`;
+  if (beta < 30) return `${value}: selective attention`;
+  return `${value}: nearly hard attention`;
+}
+
+export function dimensionInWords(d: number): string {
+  if (d === 2) return "d = 2: the circle";
+  if (d === 3) return "d = 3: the sphere";
+  return `d = ${d}: the unit sphere of ${d} dimensions, projected`;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  reached: "reached the end",
+  one_cluster: "one cluster",
+  stationary: "stationary",
+  frozen: "frozen at machine precision",
+  stopped: "stopped as asked",
+  diverged: "diverged",
+  interrupted: "interrupted",
+  budget: "out of steps",
+  until: "stopped as asked",
+  recorded: "recorded",
+};
+
+/** The kind of an outcome as a short phrase; what is not known is shown as it came. */
+export function kindInWords(kind: string): string {
+  const key = kind.toLowerCase().replace(/[\s-]+/g, "_");
+  for (const [name, words] of Object.entries(KINDS)) if (key.startsWith(name)) return words;
+  return kind.replace(/_/g, " ");
+}
+
+/** The small print of a finished run. */
+export function honesty(done: Done): string[] {
+  const steps = `${plural(done.steps, "step")}${done.rejected > 0 ? `, ${compactNumber(done.rejected)} rejected` : ""}`;
+  return [
+    `norm drift ${done.norm_drift === null ? "not finite" : compactNumber(done.norm_drift, 3)}`,
+    done.energy_monotone ? "energy monotone" : "energy not monotone",
+    steps,
+    done.dtype,
+    `${compactNumber(done.seconds, 3)} s`,
+  ];
+}
+
+export function statusSentence(run: Run | null, waiting: string | null): string {
+  if (waiting !== null) return waiting;
+  if (run === null) return "No run yet.";
+  if (run.error !== null) return `${run.error.message} ${run.error.fix}`.trim();
+  if (run.done !== null) return run.done.outcome.sentence;
+  const t = run.frames[run.last]?.t ?? 0;
+  return `Running: t = ${compactNumber(t)} of ${compactNumber(run.state.t1)}.`;
+}
+
+/** The picture in words, for those who do not see it. */
+export function alternative(run: Run, k: number, selected: number | null): string {
+  const frame = run.frames[k];
+  if (frame === undefined) return "Nothing is drawn yet.";
+  const where = dimensionInWords(run.accepted.d);
+  const parts = [
+    `Frame ${k + 1} of ${run.count}, t = ${compactNumber(frame.t)}, ${where}.`,
+    `${plural(frame.n, "token")} in ${plural(frame.clusters, "cluster")};`,
+    `the largest holds ${percent(frame.largest)} of the mass.`,
+    `Energy ${compactNumber(frame.energy, 3)}, mean cosine ${compactNumber(frame.cosine, 3)}.`,
+  ];
+  const plateau = plateauAt(run.plateaus, k);
+  if (plateau !== null) {
+    parts.push(`On a plateau of ${plural(plateau.clusters, "cluster")} that lasts ${lifetimeInWords(plateau.lifetime)}.`);
+  }
+  if (selected !== null) parts.push(`Token ${selected} is selected; it is in cluster ${frame.labels[selected] ?? "?"}.`);
+  return parts.join(" ");
+}
+
+/** One line that names the run, when the server sends none. */
+export function runInWords(state: State): string {
+  return `${state.n} tokens, d = ${state.d}, beta = ${compactNumber(state.beta)}, to t = ${compactNumber(state.t1)}, seed ${state.seed}`;
+}

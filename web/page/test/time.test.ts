@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { axisTick, axisValues, countSplits, nearestFrame } from "../src/axis";
+import { jump, plateauAt } from "../src/plateaus";
+import { Meter, Player } from "../src/player";
+import { niceTicks } from "../src/stage/rainbow";
+import { madeRun } from "./fixture";
+
+const plateaus = [
+  { from: 3, to: 8, clusters: 5, lifetime: 2 },
+  { from: 12, to: 40, clusters: 3, lifetime: 90 },
+];
+
+describe("plateaus", () => {
+  it("jumps to the start of the next and of the one before", () => {
+    expect(jump(plateaus, 0, 1)).toBe(3);
+    expect(jump(plateaus, 3, 1)).toBe(12);
+    expect(jump(plateaus, 12, 1)).toBeNull();
+    expect(jump(plateaus, 20, -1)).toBe(12);
+    expect(jump(plateaus, 12, -1)).toBe(3);
+    expect(jump(plateaus, 3, -1)).toBeNull();
+  });
+  it("knows where a frame lies", () => {
+    expect(plateauAt(plateaus, 8)?.clusters).toBe(5);
+    expect(plateauAt(plateaus, 9)).toBeNull();
+  });
+});
+
+describe("axis", () => {
+  const run = madeRun([0, 1, 10, 100].map((t) => ({ points: [[1, 0]], t, arc: t / 10 })));
+  it("puts t = 0 left of the first positive time on the log axis", () => {
+    expect(axisValues(run, "log")).toEqual([-1, 0, 1, 2]);
+  });
+  it("is time, arc length, or layers t / h", () => {
+    expect(axisValues(run, "linear")).toEqual([0, 1, 10, 100]);
+    expect(axisValues(run, "arc")).toEqual([0, 0.1, 1, 10]);
+    expect(axisValues(run, "layer")).toEqual([0, 10, 100, 1000]);
+  });
+  it("finds the frame under the pointer", () => {
+    expect(nearestFrame([0, 1, 10, 100], 7)).toBe(2);
+    expect(nearestFrame([0, 1, 10, 100], -5)).toBe(0);
+  });
+  it("writes powers of ten", () => {
+    expect([axisTick("log", 20), axisTick("log", -3), axisTick("log", 0), axisTick("log", 0.5)]).toEqual(["10²⁰", "10⁻³", "1", ""]);
+    expect(niceTicks(-2, 20, true)).toEqual([0, 5, 10, 15, 20]);
+    expect(niceTicks(0, 1, false)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
+    expect(countSplits(30)).toEqual([1, 2, 5, 10, 20]);
+  });
+});
+
+describe("player", () => {
+  it("moves with time, waits for frames, stops at the end of a complete run", () => {
+    const player = new Player();
+    player.speed = 10;
+    player.start(5, false);
+    player.tick(0.25, 5, false);
+    expect(player.position).toBeCloseTo(2.5);
+    player.tick(10, 5, false);
+    expect([player.position, player.playing]).toEqual([5, true]);
+    player.tick(0.1, 5, true);
+    expect(player.playing).toBe(false);
+    player.start(5, true);
+    expect(player.position).toBe(0);
+  });
+  it("rests on whole frames and stays inside the run", () => {
+    const player = new Player();
+    player.start(5, false);
+    player.tick(0.13, 5, false);
+    player.pause();
+    expect(Number.isInteger(player.position)).toBe(true);
+    player.seek(99, 5);
+    expect(player.frame).toBe(5);
+    player.seek(-1, 5);
+    expect(player.frame).toBe(0);
+  });
+  it("measures frames per second, and forgets pauses", () => {
+    const meter = new Meter();
+    for (let k = 0; k < 30; k++) meter.mark(20 * k);
+    expect(meter.rate).toBeCloseTo(50);
+    meter.mark(10_000);
+    expect(meter.rate).toBe(0);
+  });
+});
