@@ -106,6 +106,7 @@ def _configuration(app: Guard) -> uvicorn.Config:
         limit_concurrency=4 * _caps.SOCKETS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
+        log_config=None,  # the caller's logging is not ours to configure
         log_level="warning",
         access_log=False,
         server_header=False,
