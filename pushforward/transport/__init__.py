@@ -58,6 +58,9 @@ from pushforward.transport._maps import NearestNeighborMap as NearestNeighborMap
 from pushforward.transport._maps import entropic_map as entropic_map
 from pushforward.transport._maps import gaussian_plugin_map as gaussian_plugin_map
 from pushforward.transport._maps import nearest_neighbor_map as nearest_neighbor_map
+from pushforward.transport._particle_jko import ParticleStep as ParticleStep
+from pushforward.transport._particle_jko import particle_jko_step as particle_jko_step
+from pushforward.transport._particle_jko import spacing_entropy as spacing_entropy
 from pushforward.transport._plan import Plan as Plan
 from pushforward.transport._sliced import SlicedDistance as SlicedDistance
 from pushforward.transport._sliced import sliced_distance as sliced_distance
