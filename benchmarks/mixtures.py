@@ -1,6 +1,6 @@
 """The NPMLE against a grid solved by cvxpy, and against scikit-learn's EM.
 
-Each row: the work, its size, our seconds, the peer and its seconds, and `error`, by
+Each row: the work, its size, our CPU seconds, the peer and its, and `error`, by
 how much the peer's loss is above ours (ours is certified to 1e-9).
 """
 
@@ -19,14 +19,14 @@ from pushforward.statistics.mixtures._support_weights import optimal_weights
 def side_by_side(
     ours: Callable[[], float], peer: Callable[[], float], repeats: int
 ) -> tuple[float, float, float, float]:
-    """Best seconds and values of two calls, warmed up and then alternated."""
+    """Least CPU seconds and values of two calls, warmed up, then alternated."""
     values = ours(), peer()
     best = [np.inf, np.inf]
     for _ in range(repeats):
         for k, call in enumerate((ours, peer)):
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            best[k] = min(best[k], time.perf_counter() - start)
+            best[k] = min(best[k], time.process_time() - start)
     return best[0], values[0], best[1], values[1]
 
 

@@ -64,6 +64,8 @@ def gulp(
         lambdas = [float(value) for value in ridge.split(",")]
     except ValueError as error:
         raise InputError(f"`--lambda` must be numbers, got {ridge!r}.") from error
+    if picture is not None and len(files) < 3:
+        raise InputError("`--picture` maps at least three files, got two.")
     names = [path.stem for path in files]
     matrix = gulp_matrix([read_representation(f) for f in files], lambdas, names=names)
     if picture is not None:
@@ -108,6 +110,7 @@ def match(
     from pushforward import statistics
     from pushforward.plot.matching import write_report
 
+    _need_folders(out, report)
     override = statistics.parse_columns(columns) if columns else None
     tables = [statistics.read_table(p, columns=override) for p in (first, second)]
     for table in tables:
@@ -117,17 +120,17 @@ def match(
         tables = [table.logarithm() for table in tables]
     known = None if truth is None else statistics.read_truth(truth, *tables)
     found = statistics.match(*tables, threshold=threshold or None)
-    statistics.write_matches(found, out)
-    written = {"matches": str(out)}
-    if report is not None:
-        write_report(found, report, truth=known)
-        written["report"] = str(report)
     summary: dict = {"matched": len(found.matches), "candidates": found.pairs.count}
     if found.ablation is not None:
         summary["matched_without_transport"] = len(found.ablation.matches)
     if known is not None:
         accuracy = found.accuracy(known)
         summary |= {"precision": accuracy.precision, "recall": accuracy.recall}
+    statistics.write_matches(found, out)
+    written = {"matches": str(out)}
+    if report is not None:
+        write_report(found, report, truth=known)
+        written["report"] = str(report)
     if as_json:
         _print(json.dumps(summary | {"written": written}))
         return
@@ -135,6 +138,15 @@ def match(
         _print(f"{name:28s}{value}")
     for name, path in written.items():
         _print(f"{name:28s}{path}")
+
+
+def _need_folders(*paths: pathlib.Path | None) -> None:
+    """Refuse before the work what could not be written after it."""
+    from pushforward.errors import StoreError
+
+    for path in paths:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise StoreError(f"{path} cannot be written: its folder does not exist.")
 
 
 def _print(line: str) -> None:

@@ -132,5 +132,6 @@ def _refusal(name: str, text: str, candidates: list[Cells]) -> str:
     )
     return (
         f"{name} is {why}. It starts with {start!r}. Name the columns, e.g. "
-        f"columns={{'mz': 'Mass', 'rt': 'Time'}}.\n{EXAMPLE}"
+        f"columns={{'mz': 'Mass', 'rt': 'Time'}}, or --columns mz=Mass,rt=Time on the "
+        f"command line.\n{EXAMPLE}"
     )

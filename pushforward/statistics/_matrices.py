@@ -11,7 +11,10 @@ LARGEST = 1e75  # two products of such entries still fit in a float64
 def finite_matrix(name: str, value: object, axes: str) -> Float[np.ndarray, "n d"]:
     """`value` as a finite float64 matrix; `axes` names the convention in errors."""
     try:
-        matrix = np.asarray(value, dtype=np.float64)
+        given = np.asarray(value)
+        if np.iscomplexobj(given):
+            raise TypeError("its numbers are complex")
+        matrix = given.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"`{name}` must be a matrix of numbers {axes}, got "

@@ -54,7 +54,12 @@ def read_truth(
                 f"{path.name}, row {number + 1}: {row[side]!r} is not an id of "
                 f"{(A, B)[side].name}. Ids there look like {(A, B)[side].ids[0]!r}."
             )
-    return np.array(pairs, dtype=int).reshape(-1, 2)
+    if not pairs:
+        raise InputError(
+            f"{path.name} names no pair of features: ids look like {A.ids[0]!r} in "
+            f"{A.name} and {B.ids[0]!r} in {B.name}."
+        )
+    return np.array(pairs, dtype=int)
 
 
 def write_atomically(path: str | Path, lines: Iterable[str]) -> None:

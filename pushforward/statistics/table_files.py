@@ -100,7 +100,9 @@ def _minutes(name: str, rt: np.ndarray, layout: Layout) -> tuple[np.ndarray, str
         return rt, "retention time missing"
     median = float(np.nanmedian(rt))
     label = layout.header[layout.rt]
-    fix = "pass columns={'unit': 's'} or {'unit': 'min'} to say which"
+    fix = (
+        "pass columns={'unit': 's'} or {'unit': 'min'} (--columns unit=s) to say which"
+    )
     if layout.unit == MINUTES and median > LONGEST_MEDIAN_MINUTES:
         raise InputError(
             f"{name}: column {label!r} of {layout.dialect} is in minutes, but its "

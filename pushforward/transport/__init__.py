@@ -37,9 +37,6 @@ from pushforward.transport._gaussian import gaussian_map as gaussian_map
 from pushforward.transport._gaussian import (
     gaussian_sinkhorn_divergence as gaussian_sinkhorn_divergence,
 )
-from pushforward.transport._gromov import (
-    fused_unbalanced_gromov_plan as fused_unbalanced_gromov_plan,
-)
 from pushforward.transport._gromov import gromov_plan as gromov_plan
 from pushforward.transport._inference import Interval as Interval
 from pushforward.transport._inference import bootstrap_interval as bootstrap_interval
@@ -61,6 +58,12 @@ from pushforward.transport._maps import NearestNeighborMap as NearestNeighborMap
 from pushforward.transport._maps import entropic_map as entropic_map
 from pushforward.transport._maps import gaussian_plugin_map as gaussian_plugin_map
 from pushforward.transport._maps import nearest_neighbor_map as nearest_neighbor_map
+from pushforward.transport._particle_jko import ParticleStep as ParticleStep
+from pushforward.transport._particle_jko import particle_jko_step as particle_jko_step
+from pushforward.transport._particle_jko import spacing_entropy as spacing_entropy
 from pushforward.transport._plan import Plan as Plan
 from pushforward.transport._sliced import SlicedDistance as SlicedDistance
 from pushforward.transport._sliced import sliced_distance as sliced_distance
+from pushforward.transport._unbalanced_gromov import (
+    fused_unbalanced_gromov_plan as fused_unbalanced_gromov_plan,
+)

@@ -7,14 +7,12 @@ the answer is a stationary point, and `gap` is its linearized optimality gap.
 """
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.errors import InputError, NumericalError
-from pushforward.transport._atoms import Atoms, positive, simplex_weights
+from pushforward.errors import InputError
+from pushforward.transport._atoms import Atoms, simplex_weights
 from pushforward.transport._costs import CostTable
 from pushforward.transport._exact import optimal_plan
 from pushforward.transport._extras import pot
@@ -36,8 +34,8 @@ def gromov_plan(
     `start` is the product coupling unless given; the result depends on it. `cost` and
     `value` are the Gromov objective.
     """
-    A, a = _space("A", A, a)
-    B, b = _space("B", B, b)
+    A, a = space("A", A, a)
+    B, b = space("B", B, b)
     first = np.outer(a, b) if start is None else _coupling(start, a, b)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -55,60 +53,6 @@ def gromov_plan(
     return Plan(matrix, source, target, value, value, max(gap, 0.0))
 
 
-def fused_unbalanced_gromov_plan(
-    A: Float[np.ndarray, "n n"],
-    B: Float[np.ndarray, "m m"],
-    *,
-    rho: float,
-    eps: float = 0.0,
-    fused: Float[np.ndarray, "n m"] | None = None,
-    alpha: float = 0.0,
-    a: Float[np.ndarray, "n"] | None = None,
-    b: Float[np.ndarray, "m"] | None = None,
-    iterations: int = 100,
-    tol: float = 1e-9,
-) -> Plan:
-    """Gromov-Wasserstein that may leave mass unmatched, with a linear term.
-
-        min over P >= 0 of  Gromov(P) + alpha <M, P> + rho KL(marginals) + eps KL(P),
-
-    the marginal penalty on products P1 x P1, as in the bi-convex relaxation. `fused`
-    is M, a table of costs between the two spaces. No lower bound is known: gap is None.
-    """
-    A, a = _space("A", A, a)
-    B, b = _space("B", B, b)
-    rho = positive("rho", rho, "it is the price of a unit of mass.")
-    if not (np.isfinite(eps) and eps >= 0 and np.isfinite(alpha) and alpha >= 0):
-        raise InputError(f"eps and alpha must be >= 0, got {eps} and {alpha}.")
-    linear = None
-    if fused is not None:
-        shape = np.zeros((len(a), 1)), np.zeros((len(b), 1))
-        linear = CostTable(fused)(*shape)
-    with warnings.catch_warnings(), _named_failure():
-        warnings.simplefilter("ignore")
-        first, second, log = pot().gromov.fused_unbalanced_gromov_wasserstein(
-            A, B, a, b, reg_marginals=rho, epsilon=eps, divergence="kl", alpha=alpha,
-            M=linear, unbalanced_solver="sinkhorn_log" if eps > 0 else "mm",
-            max_iter=iterations, tol=tol, log=True,
-        )  # fmt: skip
-    matrix = (np.asarray(first) + np.asarray(second)) / 2
-    cost = 0.5 * float(np.sum(gromov_gradient(A, B, matrix) * matrix))
-    value = float(log["fugw_cost"])
-    return Plan(matrix, Atoms(A, a), Atoms(B, b), cost, value, None)
-
-
-@contextmanager
-def _named_failure() -> Iterator[None]:
-    """The solver's own complaint about NaN, as ours."""
-    try:
-        yield
-    except ValueError as error:
-        raise NumericalError(
-            f"unbalanced Gromov broke down ({' '.join(str(error).split())}); raise eps "
-            f"or divide both tables by their maximum."
-        ) from error
-
-
 def gromov_gradient(
     A: Float[np.ndarray, "n n"],
     B: Float[np.ndarray, "m m"],
@@ -123,7 +67,8 @@ def gromov_gradient(
     return 2 * (left[:, None] + right[None, :] - 2 * A @ P @ B)
 
 
-def _space(name: str, table: object, weights: object) -> tuple[np.ndarray, np.ndarray]:
+def space(name: str, table: object, weights: object) -> tuple[np.ndarray, np.ndarray]:
+    """A checked symmetric table and the weights of its points."""
     try:
         matrix = np.array(table, dtype=float)
     except (TypeError, ValueError) as error:

@@ -66,6 +66,25 @@ def test_s5_o9_barycenter_converges_linearly():
     assert slow.iterations > found.iterations
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_s5_o9_residual_after_thirty_steps(seed):
+    """Gradient norms fall by one factor per step, to rounding within thirty.
+
+    The notes measure a factor near 7 on covariances of their own; seed 2 has 6.9.
+    """
+    factors = np.random.default_rng(seed).standard_normal((5, 4, 4))
+    members = [Gaussian(np.zeros(4), f @ f.T / 4 + 0.1 * np.eye(4)) for f in factors]
+    found = gaussian_barycenter(members, tol=1e-300, iterations=30)
+    norms = np.array(found.gradient_norms)
+    ratios = norms[2:8] / norms[1:7]
+    assert norms[1] < 0.1 * norms[0]  # from the mean, the first step is the largest
+    np.testing.assert_allclose(ratios, ratios[-1], rtol=0.1)
+    assert (ratios < 0.25).all()
+    if seed == 2:
+        assert 1 / ratios[-1] == pytest.approx(6.9, abs=0.1)
+    assert len(norms) == 30 and norms[-1] < 1e-14
+
+
 def test_s5_o10_commuting_barycenter():
     rng = np.random.default_rng(1)
     q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
@@ -154,6 +173,24 @@ def test_s5_o17_langevin_variance():
     )
     assert float(jnp.var(out)) == pytest.approx(1 / (1 - h / 2), abs=0.035)
     assert 1 / (1 - 0.01 / 2) == pytest.approx(1.00502513, abs=1e-8)
+
+
+@pytest.mark.slow
+def test_s5_o17_langevin_variance_at_the_step_of_the_notes():
+    """h = .01: 1.00502513, five standard errors from the one of the target.
+
+    From variance one, k steps leave (1 - h)^{2k} of the difference: exact for each k.
+    """
+    h, steps, count = 0.01, 250, 2_000_000
+    stationary = 1 / (1 - h / 2)
+    assert stationary == pytest.approx(1.00502513, abs=1e-8)
+    start, walk = jax.random.split(jax.random.key(17))
+    x = jax.random.normal(start, (count, 1))
+    out = langevin(lambda z: 0.5 * z @ z, x, h, steps, key=walk)
+    expected = stationary + (1 - stationary) * (1 - h) ** (2 * steps)
+    error = np.sqrt(2 / count) * stationary
+    assert float(jnp.mean(out**2)) == pytest.approx(expected, abs=3 * error)
+    assert 3 * error < 0.0031 < stationary - 1
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 
 from pushforward.errors import InputError, NumericalError
 from pushforward.transport import fused_unbalanced_gromov_plan, gromov_plan
+from pushforward.transport._unbalanced_gromov import UnbalancedGromov
 
 pytest.importorskip("ot")
 
@@ -47,8 +48,63 @@ def test_unbalanced_leaves_an_outlier_unmatched():
         far / scale, B / scale, rho=0.5, eps=0.05, iterations=200
     )
     mass = plan.matrix.sum(axis=1)
-    assert plan.gap is None
+    assert plan.gap < 1e-6  # a stationary point
     assert mass[10] < 0.2 * mass[:10].mean()
+
+
+def unbalanced(n=7, m=6, *, eps=0.05, rho=0.4):
+    A, B, _ = rotated(n=n)
+    B = B[:m, :m]
+    rng = np.random.default_rng(3)
+    a, b = rng.dirichlet(np.full(n, 5.0)), rng.dirichlet(np.full(m, 5.0))
+    linear = rng.uniform(0, 0.2, (n, m))
+    return UnbalancedGromov(A / A.max(), B / B.max(), a, b, linear, rho, eps)
+
+
+def test_unbalanced_objective_is_its_definition():
+    """The quadruple sum, and the divergences of products summed over all pairs."""
+    problem = unbalanced(5, 4)
+    P = np.random.default_rng(0).uniform(0.01, 0.1, (5, 4))
+
+    def product_kl(p, a):
+        pp, aa = np.multiply.outer(p, p), np.multiply.outer(a, a)
+        return np.sum(pp * np.log(pp / aa) - pp + aa)
+
+    gaps = (problem.A[:, None, :, None] - problem.B[None, :, None, :]) ** 2
+    direct = np.einsum("ijkl,ij,kl->", gaps, P, P) + np.sum(problem.linear * P)
+    direct += 0.4 * product_kl(P.sum(1), problem.a)
+    direct += 0.4 * product_kl(P.sum(0), problem.b)
+    direct += 0.05 * product_kl(P, np.outer(problem.a, problem.b))
+    assert problem.value(P) == pytest.approx(direct, abs=1e-12)
+
+
+def test_unbalanced_gradient_is_the_derivative():
+    problem = unbalanced(5, 4)
+    rng = np.random.default_rng(1)
+    P, move = rng.uniform(0.01, 0.1, (5, 4)), rng.standard_normal((5, 4))
+    step = 1e-5
+    ahead, behind = problem.value(P + step * move), problem.value(P - step * move)
+    expected = (ahead - behind) / (2 * step)
+    assert np.sum(problem.gradient(P) * move) == pytest.approx(expected, rel=1e-7)
+
+
+def test_unbalanced_gap_certifies_stationarity():
+    """Small where the solver arrived, large where it was stopped or pushed away."""
+    p = unbalanced()
+
+    def solve(iterations):
+        return fused_unbalanced_gromov_plan(
+            p.A, p.B, a=p.a, b=p.b, rho=p.rho, eps=p.eps, fused=5 * p.linear, alpha=0.2,
+            iterations=iterations,
+        )  # fmt: skip
+
+    early, late = solve(1), solve(300)
+    assert late.gap == pytest.approx(p.gap(late.matrix), abs=1e-15)
+    assert 0 <= late.gap < 1e-6 < 1e-3 < early.gap
+    assert late.value < early.value
+    assert p.gap(1.01 * late.matrix) > 1e3 * late.gap
+    assert late.iterations > early.iterations == 1
+    assert max(late.marginal_errors) > 0.01  # unbalanced: mass is left behind
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""`npmle`, `gulp` and `match` on bad files: exit code 3, a sentence, no file."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from pushforward.cli import main
+
+GOOD = """row ID,row m/z,row retention time,s0 Peak area,s1 Peak area,s2 Peak area
+F0,180.0634,2.31,10500.0,9800.0,12100.5
+F1,255.2324,5.02,1.5,2.5,3.5
+F2,301.1412,7.9,400.0,500.0,600.0
+"""
+SECONDS = GOOD.replace("2.31", "131").replace("5.02", "301").replace("7.9", "474")
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    """Run a line in a fresh folder: (code, stderr, files that came or changed)."""
+    monkeypatch.chdir(tmp_path)
+    cache = tmp_path.parent / f"{tmp_path.name}-cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+    def files():
+        found = (p for p in tmp_path.rglob("*") if p.is_file())
+        return {(p.name, p.stat().st_mtime_ns) for p in found}
+
+    def call(line):
+        before = files()
+        monkeypatch.setattr(sys, "argv", ["pushforward", *line.split()])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        new = sorted(name for name, _ in files() - before)
+        return int(stop.value.code or 0), capsys.readouterr().err, new
+
+    (tmp_path / "good.csv").write_text(GOOD)
+    np.save("a.npy", np.random.default_rng(0).normal(size=(30, 4)))
+    return call
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "words"),
+    [
+        ("match", "a,b,c\n1,x,2\n3,y,4\n", "no known dialect"),
+        ("match", SECONDS, "looks like seconds"),
+        ("match", GOOD.replace("F2", "F0"), "duplicated ids"),
+        ("match", GOOD.replace("9800.0", "high"), "holds text, 'high'"),
+        ("match", GOOD.replace("9800.0", "NaN"), "missing (NaN) intensities"),
+        ("match", GOOD.splitlines()[0] + "\n", "empty table"),
+        ("match", "", "empty table"),
+        ("npmle", GOOD, "'F0' is not a number"),
+        ("npmle", "x,x\n1,2\n", "two columns of one name"),
+        ("npmle", "x\n1\nhigh\n", "line 3, column 'x': the text 'high'"),
+        ("npmle", "x\n1\nNaN\n", "not finite"),
+        ("npmle", "x\n", "no data"),
+        ("npmle", "", "empty"),
+        ("gulp", GOOD, "cannot be read as an array of numbers"),
+        ("gulp", "1,2\n3,nan\n", "NaN or infinite values in 1 of 2 rows"),
+        ("gulp", "1,2\n3,4\n", "must share their samples, got [2, 30] rows"),
+        ("gulp", "", "no data"),
+    ],
+)
+def test_malformed_file(run, tmp_path, command, text, words):
+    (tmp_path / "bad.csv").write_text(text)
+    line = {
+        "match": "match good.csv bad.csv --out m.csv --report r.html",
+        "npmle": "npmle bad.csv --json",
+        "gulp": "gulp a.npy a.npy bad.csv --picture p.png",
+    }[command]
+    code, err, new = run(line)
+    assert code == 3
+    assert words in err and "Traceback" not in err
+    assert new == []
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.array([["a", "b"]]), "matrix of numbers"),
+        (np.zeros((0, 4)), "non-empty"),
+        (np.ones((30, 2)) * 1j, "complex"),
+        (np.ones((30, 2)), "constant"),
+        (np.zeros(30), "value[:, None]"),
+    ],
+)
+def test_malformed_array(run, values, words):
+    np.save("bad.npy", values)
+    code, err, new = run("gulp a.npy a.npy bad.npy --picture p.png")
+    assert code == 3 and words in err and new == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("match good.csv good.csv --truth t.csv", 3, "names no pair"),
+        ("match good.csv good.csv --threshold nan", 3, "threshold"),
+        ("match good.csv good.csv --columns zz", 3, "'zz' is not one of"),
+        ("match good.csv good.csv --report nowhere/r.html", 6, "does not exist"),
+        ("match good.csv good.csv --out nowhere/m.csv", 6, "does not exist"),
+        ("gulp a.npy a.npy --picture p.png", 3, "at least three files"),
+        ("gulp a.npy a.npy --lambda x", 3, "must be numbers, got 'x'"),
+        ("npmle good.csv --columns w", 3, "not found in good.csv"),
+    ],
+)
+def test_bad_options_write_nothing(run, tmp_path, line, code, words):
+    (tmp_path / "t.csv").write_text("id_A,id_B\n")
+    found, err, new = run(line)
+    assert found == code and words in err and new == []
+
+
+def test_good_files_are_written(run):
+    code, _, new = run("match good.csv good.csv --out m.csv")
+    assert code == 0 and new == ["m.csv"]
