@@ -53,8 +53,8 @@ class Parameters:
             most_fitted=2,
             probes=2,
             felt=("smollm2",),
-            tiny_steps=100,
-            tiny_width=16,
+            tiny_steps=250,
+            tiny_width=32,
             tiny_draws=1,
         )
 
