@@ -85,9 +85,10 @@ def flow(
     if is_traced(field, mu, solver, noise, key):
         _check_traced(until, store, progress)
         return flow_traced(segment, start, times, frame, watch)
-    if store is not None:
-        store = opened(store, segment, times, mu, sorted(watch.observe))
-    return flow_hosted(segment, start, times, frame, watch, store)
+    if store is None:
+        return flow_hosted(segment, start, times, frame, watch, None)
+    with opened(store, segment, times, mu, watch.observe) as run:
+        return flow_hosted(segment, start, times, frame, watch, run)
 
 
 def _check(field, mu, noise, key, solver) -> None:
