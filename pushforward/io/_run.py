@@ -80,7 +80,10 @@ class RunStore:
                 )
             lock = FolderLock(path)
             try:
-                return cls(path, lock)
+                store = cls(path, lock)
+                if store.ended and store.manifest is not None:
+                    store._complete()
+                return store
             except BaseException:
                 lock.close()
                 raise
@@ -140,16 +143,20 @@ class RunStore:
                 if array.shape[0] != k:
                     array.resize((k, *array.shape[1:]))
             self.group["time"][:] = times
-            for left_over in self.path.rglob("*.partial"):  # by a kill, of our own
-                left_over.unlink()
             about = {**counts, "hashes": self.hashes, "outcome": ended}
             about["seal"] = seal({**self.group.attrs, **about}, times)
             self.group.attrs.update(about)
-            with warnings.catch_warnings():  # consolidation is young in Zarr v3
-                warnings.simplefilter("ignore")
-                zarr.consolidate_metadata(self.path)
-            sync_folder(self.path)
-            manifest_file(self.path).unlink(missing_ok=True)
+            self._complete()
+
+    def _complete(self) -> None:
+        """The last touches to a run that has ended; a kill may repeat them."""
+        for left_over in self.path.rglob("*.partial"):  # by a kill, of our own
+            left_over.unlink()
+        with warnings.catch_warnings():  # consolidation is young in Zarr v3
+            warnings.simplefilter("ignore")
+            zarr.consolidate_metadata(self.path)
+        sync_folder(self.path)
+        manifest_file(self.path).unlink(missing_ok=True)
 
     def resume(self, mu: Particles) -> Resumed | None:
         """The frames so far and how to go on, if there is something to resume."""
@@ -170,7 +177,6 @@ class RunStore:
                 "stopped, and rules are not stored. Choose another name, or remove it."
             )
         done = load(self.path)
-        manifest_file(self.path).unlink(missing_ok=True)  # by a kill at the very end
         arrays = verified(self.path, self.attributes["hashes"])
         last = mu.moved(done.final.points, done.final.log_weights)
         carry = Carry.start(done.times[-1], last)

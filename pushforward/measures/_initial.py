@@ -1,13 +1,14 @@
 """Initial data: the clouds of points that the papers start from."""
 
 import pathlib
-import zipfile
+import warnings
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from pushforward._array_files import read_npy, read_npz
 from pushforward._checks import as_float_array, positive, whole
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
@@ -112,20 +113,29 @@ def read_points(path) -> tuple[np.ndarray, np.ndarray | None]:
     path = pathlib.Path(path)
     if not path.is_file():
         raise InputError(f"no file at {path}. Check the path.")
+    if path.suffix not in (".npy", ".npz", ".csv", ".txt"):
+        raise InputError(
+            f"`{path.suffix}` files are not read here; use .npy, .npz, .csv or .txt."
+        )
     try:
-        if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False), None
-        if path.suffix == ".npz":
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
-                return data["points"], data["weights"] if "weights" in data else None
-        if path.suffix in (".csv", ".txt"):
-            delimiter = "," if path.suffix == ".csv" else None
-            return np.loadtxt(path, delimiter=delimiter, ndmin=2), None
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        points, weights = _read(path)
+        if points.ndim != 2 or points.dtype.kind not in "fiub" or not points.size:
+            raise ValueError(f"it holds {points.dtype} of shape {points.shape}")
+    except (ValueError, KeyError, OSError, UserWarning) as error:
         raise InputError(
             f"could not read points from {path.name}: {error}. Expected one point "
             "per row, numbers only; in .npz an entry called `points`."
         ) from error
-    raise InputError(
-        f"`{path.suffix}` files are not read here; use .npy, .npz, .csv or .txt."
-    )
+    return points, weights
+
+
+def _read(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray | None]:
+    if path.suffix == ".npy":
+        return read_npy(path), None
+    if path.suffix == ".npz":
+        data = read_npz(path)
+        return data["points"], data.get("weights")
+    delimiter = "," if path.suffix == ".csv" else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an empty file only warns
+        return np.loadtxt(path, delimiter=delimiter, ndmin=2), None

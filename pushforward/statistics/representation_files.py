@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._array_files import read_npy
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics._matrices import finite_matrix
 
@@ -20,7 +21,7 @@ def read_representation(path: str | Path) -> Float[np.ndarray, "n k"]:
         raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
     try:
         if path.suffix == ".npy":
-            array = np.load(path, allow_pickle=False)
+            array = read_npy(path)
         else:
             comma = "\t" if path.suffix == ".tsv" else ","
             with warnings.catch_warnings():
