@@ -155,6 +155,7 @@ PAPERS = {
         "",
         2026,
         "2602.08606",
+    ),
     "alvarezlopez2026perceptrons": (
         "misc",
         "Álvarez-López, Antonio and Geshkovski, Borjan and Ruiz-Balet, Domènec",
