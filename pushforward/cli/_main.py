@@ -31,7 +31,19 @@ class _Commands(typer.core.TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            _stop("interrupted; what was written is kept.", INTERRUPTED)
+            _stop(f"interrupted; what was written is kept.{_way_on()}", INTERRUPTED)
+
+
+def _way_on() -> str:
+    """The command that resumes an interrupted run, where there is one."""
+    words = sys.argv[1:]
+    if words[:1] != ["simulate"]:
+        return ""
+    for option in ("--out", "--resume"):
+        if option in words[:-1]:
+            run = words[words.index(option) + 1]
+            return f" Go on with: pushforward simulate --resume {run}"
+    return ""
 
 
 app = typer.Typer(

@@ -108,8 +108,6 @@ def _report(trajectory, out, picture, movie, beta, seconds, as_json) -> None:
     summary = _setup.summary(trajectory, beta, RADIUS, seconds, written)
     _say(summary, as_json, _summary_lines)
     if interrupted:
-        if out is not None:
-            sys.stderr.write(f"go on with: pushforward simulate --resume {out}\n")
         raise KeyboardInterrupt
     if trajectory.outcome.kind == "diverged":
         from pushforward.errors import NumericalError

@@ -69,7 +69,7 @@ def flow(
     >>> traj = flow(Attention(9.0), mu, 20.0)
     """
     _check(field, mu, noise, key, solver)
-    _check_functions(observe, until)
+    _check_functions(observe, until, merge)
     solver = solver or (Heun(0.01) if noise is not None else Adaptive())
     watch = Watch(observe or {}, not isinstance(save, OnlyObservables), progress)
     if merge is not None:
@@ -117,7 +117,9 @@ def _check(field, mu, noise, key, solver) -> None:
         )
 
 
-def _check_functions(observe, until) -> None:
+def _check_functions(observe, until, merge) -> None:
+    if merge is not None and not isinstance(merge, Merge):
+        raise InputError(f"`merge` must be Merge(radius) or None, got {merge!r}.")
     if observe is not None and not isinstance(observe, Mapping):
         raise InputError(
             f"`observe` must be a dict of named functions, got {observe!r}. "

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from pushforward._checks import scalar
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
 from pushforward.flows._outcome import Outcome
@@ -80,7 +81,7 @@ class Trajectory(eqx.Module):
 
     def at(self, t: float) -> Particles:
         """The measure at time t: exact at saved times, projected-linear in between."""
-        times = np.asarray(self.times)
+        times, t = np.asarray(self.times), float(scalar("t", t))
         if not times[0] <= t <= times[-1]:
             raise InputError(
                 f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}."

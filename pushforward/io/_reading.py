@@ -9,6 +9,7 @@ import pathlib
 import jax.numpy as jnp
 import numpy as np
 
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.flows import Outcome, Trajectory
 from pushforward.io._layout import TORN, read_attributes, read_frames
@@ -22,7 +23,7 @@ def load(path) -> Trajectory:
 
     Hashes are verified, no code runs, and a torn or foreign file is a `StoreError`.
     """
-    path = pathlib.Path(path)
+    path = as_path("path", path)
     attributes = read_attributes(path)
     if "outcome" in attributes:
         arrays = verified(path, attributes.get("hashes"))

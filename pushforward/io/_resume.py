@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.flows import Trajectory, flow
 from pushforward.io._layout import TORN, read_attributes
@@ -53,7 +54,7 @@ def resumption(path) -> Resumption:
     Refused with the reason when the run holds functions of yours, which are not stored:
     then call `flow` as before with `store=path`, which resumes as well.
     """
-    path = pathlib.Path(path)
+    path = as_path("path", path)
     spec = _specification(path, read_attributes(path))
     first = load(path)[0]
     try:

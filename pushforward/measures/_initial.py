@@ -9,13 +9,21 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._array_files import read_npy, read_npz
-from pushforward._checks import as_float_array, positive, whole
+from pushforward._checks import (
+    as_float_array,
+    as_path,
+    is_traced,
+    positive,
+    prng_key,
+    whole,
+)
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 
 
 def uniform(space: AbstractSpace, n: int, key: PRNGKeyArray) -> Float[Array, "n d"]:
     """Rotation-invariant on spheres; the cube [-1, 1]^d in flat space."""
+    _ask(space, key)
     n = whole("n", n, 1)
     if isinstance(space, Euclidean):
         return jax.random.uniform(key, (n, space.d), minval=-1.0, maxval=1.0)
@@ -26,6 +34,7 @@ def gaussian(
     space: AbstractSpace, n: int, mean, scale, key: PRNGKeyArray
 ) -> Float[Array, "n d"]:
     """mean + scale * normal, projected onto the space."""
+    _ask(space, key)
     n = whole("n", n, 1)
     center = jnp.broadcast_to(as_float_array("mean", mean), (space.d,))
     scale = positive("scale", scale, "It is a standard deviation.")
@@ -37,6 +46,7 @@ def vonmises_fisher(
     space: AbstractSpace, n: int, mean, kappa, key: PRNGKeyArray
 ) -> Float[Array, "n d"]:
     """Cosines with the mean by rejection (Wood's envelope), directions uniform."""
+    _ask(space, key)
     if not isinstance(space, Sphere | Circle):
         raise InputError(f"`space` must be a sphere or the circle, got {space!r}.")
     n = whole("n", n, 1)
@@ -71,6 +81,7 @@ def _wood_cosine(key: PRNGKeyArray, kappa: Array, d: int) -> Array:
 
 def orthonormal(space: AbstractSpace, n: int) -> Float[Array, "n d"]:
     """Rows of the identity."""
+    _ask(space)
     n = whole("n", n, 1)
     if n > space.d:
         raise InputError(
@@ -84,6 +95,7 @@ def clustered(
     space: AbstractSpace, n: int, centers, scale, key: PRNGKeyArray
 ) -> Float[Array, "n d"]:
     """Particle i belongs to center i mod k."""
+    _ask(space, key)
     n = whole("n", n, 1)
     key_centers, key_noise = jax.random.split(key)
     if isinstance(centers, int):
@@ -100,6 +112,7 @@ def clustered(
 
 def equispaced(space: AbstractSpace, n: int) -> Float[Array, "n 2"]:
     """Angles 2 pi i / n."""
+    _ask(space)
     n = whole("n", n, 1)
     if space.d != 2 or not isinstance(space, Sphere | Circle):
         raise InputError(
@@ -108,9 +121,20 @@ def equispaced(space: AbstractSpace, n: int) -> Float[Array, "n 2"]:
     return Circle().points(2 * jnp.pi * jnp.arange(n) / n)
 
 
+_NO_KEY = object()
+
+
+def _ask(space: object, key: object = _NO_KEY) -> None:
+    """Refuse what is not a space, or not a key where one is needed."""
+    if not isinstance(space, AbstractSpace):
+        raise InputError(f"`space` must be a space such as Sphere(3), got {space!r}.")
+    if key is not _NO_KEY and not is_traced(key):
+        prng_key("key", key)
+
+
 def read_points(path) -> tuple[np.ndarray, np.ndarray | None]:
     """Points, and weights where the file has them. Never unpickles."""
-    path = pathlib.Path(path)
+    path = as_path("path", path)
     if not path.is_file():
         raise InputError(f"no file at {path}. Check the path.")
     if path.suffix not in (".npy", ".npz", ".csv", ".txt"):

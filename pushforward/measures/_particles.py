@@ -95,6 +95,8 @@ class Particles(AbstractMeasure):
     @classmethod
     def normalized(cls, space: AbstractSpace, points, weights=None) -> Particles:
         """Project the points onto the space, and rescale weights to sum to one."""
+        if not isinstance(space, AbstractSpace):
+            _checked_points(space, points)
         x = as_float_array("points", points)
         check_finite("points", x)
         if weights is not None:
@@ -162,7 +164,8 @@ class Particles(AbstractMeasure):
         Without a space the points are taken as they are, in R^d.
         """
         points, weights = _initial.read_points(path)
-        return cls(space or Euclidean(points.shape[1]), points, weights)
+        space = Euclidean(points.shape[1]) if space is None else space
+        return cls(space, points, weights)
 
     def __repr__(self) -> str:
         return f"Particles(n={self.n}, {repr(self.space).split('  #')[0]})"

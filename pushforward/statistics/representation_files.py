@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward._array_files import read_npy
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics._matrices import finite_matrix
 
@@ -16,7 +17,7 @@ def read_representation(path: str | Path) -> Float[np.ndarray, "n k"]:
 
     Arrays with more axes (tokens, heads, pixels) are flattened after the first.
     """
-    path = Path(path)
+    path = as_path("path", path)
     if not path.is_file():
         raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
     try:

@@ -20,6 +20,8 @@ def whole(name: str, value: int, least: int) -> int:
         ) from None
     if number < least:
         raise InputError(f"`{name}` must be at least {least}, got {number}.")
+    if number > 2**53:
+        raise InputError(f"`{name}` must be at most 2^53, got {str(number)[:20]}.")
     return number
 
 
@@ -30,7 +32,7 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
     """
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"`{name}` must be real numbers, got {value!r}.") from None
     bad = ~np.isfinite(array)
     if bad.any():

@@ -65,6 +65,8 @@ def attention_limit(points: ArrayLike) -> np.ndarray:
     tokens beyond the escape radius; at most one token never escapes.
     """
     points = real("points", points).ravel()
+    if not points.size:
+        raise InputError("`points` must hold at least one token, got none.")
     return np.where(points > 0, points.argmax(), points.argmin())
 
 

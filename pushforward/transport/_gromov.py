@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import above_zero, whole
 from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import Atoms, positive, simplex_weights
 from pushforward.transport._costs import CostTable
@@ -39,6 +40,8 @@ def gromov_plan(
     A, a = _space("A", A, a)
     B, b = _space("B", B, b)
     first = np.outer(a, b) if start is None else _coupling(start, a, b)
+    iterations = whole("iterations", iterations, 1)
+    tol = above_zero("tol", tol, "It is the change at which to stop.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         matrix = pot().gromov.gromov_wasserstein(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.transport._atoms import as_atoms, same_dimension
 from pushforward.transport._line import _power, staircase
@@ -66,6 +67,7 @@ def directions(d: int, count: int, seed: int) -> Float[np.ndarray, "k d"]:
     Each vector is uniform, and over a frame the mean of <u, m>^2 is exactly |m|^2 / d:
     a shift of the means adds no Monte Carlo error at p = 2.
     """
+    count, seed = whole("projections", count, 1), whole("seed", seed, 0)
     rng = np.random.default_rng(seed)
     size = min(d, count)
     frames = [

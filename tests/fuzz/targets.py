@@ -40,7 +40,7 @@ def of_package():
     target("Particles.normalized", pf.Particles.normalized, space=S3, points=EYE)
     for name in ("uniform", "gaussian", "orthonormal", "clustered"):
         make = getattr(pf.Particles, name)
-        known = {"space": S3, "n": 3, "key": KEY, "clusters": 2, "scale": 0.1}
+        known = {"space": S3, "n": 3, "key": KEY, "centers": 2, "scale": 0.1}
         target(f"Particles.{name}", make, **required(make, known))
     target("Particles.equispaced", pf.Particles.equispaced, space=pf.Circle(), n=3)
     target(
@@ -134,7 +134,9 @@ def of_transport():
         target(name, getattr(transport, name), mu=LINE, nu=LINE[::-1], p=2.0)
     for name in ("optimal_plan", "wasserstein_distance", "nearest_neighbor_map"):
         target(name, getattr(transport, name), mu=EYE, nu=EYE[::-1])
-    target("rounded", transport.rounded, matrix=EYE / 3, a=np.ones(3) / 3, b=[1 / 3] * 3)
+    target(
+        "rounded", transport.rounded, matrix=EYE / 3, a=np.ones(3) / 3, b=[1 / 3] * 3
+    )
     for name in ("gaussian_distance", "gaussian_map"):
         target(name, getattr(transport, name), mu=g, nu=h)
     target("gaussian_kl", transport.gaussian_kl, mu=g, target=h)
@@ -158,7 +160,9 @@ def of_statistics():
         target(name, getattr(statistics, name), A=A, B=A + 0.1)
     target("classical_scaling", statistics.classical_scaling, distances=1 - EYE,
            dimension=2)  # fmt: skip
-    target("align_covariances", statistics.align_covariances, A=SQUARE, B=SQUARE, seed=0)
+    target(
+        "align_covariances", statistics.align_covariances, A=SQUARE, B=SQUARE, seed=0
+    )
     target("MassGate", statistics.MassGate, gap=0.01)
     target("PpmGate", statistics.PpmGate, ppm=15.0)
     target("SparseGromov", statistics.SparseGromov, rho=0.1, eps=0.1, tol=1e-6)

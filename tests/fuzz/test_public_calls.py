@@ -91,7 +91,14 @@ def test_two_hundred_thousand_hostile_calls(seed):
 
 
 def test_every_public_class_and_function_is_fuzzed():
-    results = {"Outcome", "Trajectory", "OnlyObservables", "LogTimes", "FusedGPU", "Ring"}
+    results = {
+        "Outcome",
+        "Trajectory",
+        "OnlyObservables",
+        "LogTimes",
+        "FusedGPU",
+        "Ring",
+    }
     bare = {"Circle", "FisherRao", "Wasserstein", "StandardNormal", "UnitCube"}
     elsewhere = {"sweep", "NormalizingFlow", "RescaledPerceptron"}
     assert set(pf.public_names()) - set(TARGETS) <= results | bare | elsewhere
