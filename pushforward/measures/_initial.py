@@ -12,6 +12,7 @@ from pushforward._array_files import read_npy, read_npz
 from pushforward._checks import (
     as_float_array,
     as_path,
+    check_finite,
     is_traced,
     positive,
     prng_key,
@@ -51,7 +52,13 @@ def vonmises_fisher(
         raise InputError(f"`space` must be a sphere or the circle, got {space!r}.")
     n = whole("n", n, 1)
     kappa = positive("kappa", kappa, "It is a concentration; 0 is `uniform`.")
-    mean = space.project(as_float_array("mean", mean))
+    mean = as_float_array("mean", mean)
+    check_finite("mean", mean)
+    if mean.shape != (space.d,) or (not is_traced(mean) and not mean.any()):
+        raise InputError(
+            f"`mean` must be a direction of shape ({space.d},), got {mean}."
+        )
+    mean = space.project(mean)
     key_cosine, key_direction = jax.random.split(key)
     keys = jax.random.split(key_cosine, n)
     w = jax.vmap(lambda k: _wood_cosine(k, kappa, space.d))(keys)[:, None]

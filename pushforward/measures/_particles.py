@@ -95,9 +95,13 @@ class Particles(AbstractMeasure):
     @classmethod
     def normalized(cls, space: AbstractSpace, points, weights=None) -> Particles:
         """Project the points onto the space, and rescale weights to sum to one."""
-        if not isinstance(space, AbstractSpace):
-            _checked_points(space, points)
         x = as_float_array("points", points)
+        if not isinstance(space, AbstractSpace):
+            raise InputError(
+                f"`space` must be a space such as Sphere(3), got {space!r}."
+            )
+        if x.ndim != 2 or x.shape[1] != space.d or not x.shape[0]:
+            raise InputError(_shape_message(space, x.shape))
         check_finite("points", x)
         if weights is not None:
             weights = as_float_array("weights", weights)

@@ -25,8 +25,7 @@ def scalar_minimal_norm(start: float, end: float) -> float:
 
     [esteveyague2020large]
     """
-    for name, value in (("start", start), ("end", end)):
-        _positive(name, value)
+    start, end = _positive("start", start), _positive("end", end)
     return (math.asinh(end) - math.asinh(start)) ** 2
 
 
@@ -37,6 +36,7 @@ def squared_risk_constant(start: float, end: float, lam: float) -> float:
     T^-2, faster than the general bound lam D^2/T.
     """
     lam = _positive("lam", lam)
+    end = _positive("end", end)
     return lam**2 * scalar_minimal_norm(start, end) / (1 + end**2)
 
 
@@ -66,6 +66,7 @@ def scalar_tracking_cost(start: float, end: float, lam: float) -> float:
     """
     lam = _positive("lam", lam)
     low, high = sorted((_positive("start", start), _positive("end", end)))
+    end = _positive("end", end)
     area, _ = quad(lambda x: abs(x - end) / math.sqrt(1 + x * x), low, high)
     return 2 * math.sqrt(lam) * area
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 from scipy.special import lambertw
 
-from pushforward.errors import NumericalError
+from pushforward.errors import InputError, NumericalError
 from pushforward.theory._checks import (
     Real,
     between,

@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward._checks import as_float_array
-from pushforward.errors import NumericalError
+from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import (
     Atoms,
     affordable,

@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward._checks import whole
-from pushforward.errors import InputError
 from pushforward.transport._atoms import as_atoms, same_dimension
 from pushforward.transport._line import _power, staircase
 
@@ -36,8 +35,7 @@ def sliced_distance(
     p = _power(p)
     a, b = as_atoms("mu", mu), as_atoms("nu", nu)
     same_dimension(a, b)
-    if projections < 2:
-        raise InputError(f"projections must be at least 2, got {projections}.")
+    projections = whole("projections", projections, 2)
     direction = directions(a.points.shape[1], projections, seed)
     x, y = a.points @ direction.T, b.points @ direction.T
     equal = a.n == b.n and np.ptp(a.weights) == 0 and np.ptp(b.weights) == 0
