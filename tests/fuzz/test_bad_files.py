@@ -95,7 +95,8 @@ def tensors(folder: pathlib.Path) -> dict:
     (folder / "b.csv").write_text("x;y\n1,5;2\n3;4,25\n")
     (folder / "t.csv").write_text("id,mz,rt,s1,s2\na,100.1,1.0,5,6\nb,200.2,2,7,9\n")
     (folder / "a.toml").write_text(
-        'statistic = "close"\n[run]\nn = 4\nd = 3\nt1 = 1.0\n[grid]\nbeta = [1.0, 2.0]\n'
+        'statistic = "close"\n[run]\nn = 4\nd = 3\nt1 = 1.0\n'
+        "[grid]\nbeta = [1.0, 2.0]\n"
     )
     spec = pf.io.to_json(pf.Attention(2.0, Q=x))
     (folder / "a.json").write_text(json.dumps(spec))
