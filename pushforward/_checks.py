@@ -137,11 +137,11 @@ def as_path(name: str, value: object) -> pathlib.Path:
 def above_zero(name: str, value: object, why: str) -> float:
     """A positive finite float, for code without JAX."""
     real = isinstance(value, int | float | np.integer | np.floating)
-    if not real or isinstance(value, bool) or not 0 < value < float("inf"):  # type: ignore[operator]
-        raise InputError(
-            f"`{name}` must be positive and finite, got {_shown(value)}. {why}"
-        )
-    return float(min(value, 1.7e308))  # type: ignore[type-var, arg-type]
+    if real and not isinstance(value, bool) and 0 < value < 1.7e308:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise InputError(
+        f"`{name}` must be positive and finite, got {_shown(value)}. {why}"
+    )
 
 
 def _shown(value: object) -> str:
