@@ -128,6 +128,10 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
 def opened(store, segment: Segment, times, mu: Particles, observe: Mapping):
     """A store from a path, locked while it is open; the specification goes with it."""
     if not isinstance(store, str | pathlib.Path):
+        if not hasattr(store, "append") or not hasattr(store, "resume"):
+            raise InputError(
+                f"`store` must be a path or an open run, got {type(store).__name__}."
+            )
         yield store
         return
     # Reaching up to `io` by a late import: a path is what users have.

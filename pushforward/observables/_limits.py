@@ -9,7 +9,13 @@ from jaxtyping import Array, Float
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import ConvexHull, QhullError
 
-from pushforward._checks import matrix_or_none, measure, positive
+from pushforward._checks import (
+    as_float_array,
+    check_finite,
+    matrix_or_none,
+    measure,
+    positive,
+)
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 
@@ -70,12 +76,14 @@ class ParallelSubspaces(eqx.Module):
 def distance_to_set(mu: Particles, targets) -> float:
     """The largest distance from a token to the nearest of the target points."""
     measure("mu", mu)
-    targets, x = np.asarray(targets, dtype=float), np.asarray(mu.points)
+    targets = np.asarray(as_float_array("targets", targets))
+    x = np.asarray(mu.points)
     if targets.ndim != 2 or not len(targets) or targets.shape[1] != x.shape[1]:
         raise InputError(
             f"`targets` must be points with {x.shape[1]} coordinates as rows, got "
             f"shape {targets.shape}."
         )
+    check_finite("targets", targets)
     return float(np.linalg.norm(x[:, None] - targets, axis=-1).min(axis=1).max())
 
 

@@ -34,6 +34,8 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"`{name}` must be real numbers, got {value!r}.") from None
+    if not array.size:
+        raise InputError(f"`{name}` must hold at least one number, got none.")
     bad = ~np.isfinite(array)
     if bad.any():
         first = array[bad].flat[0]
@@ -46,6 +48,19 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
             f"`{name}` must be at most 1e100 in size, got {np.abs(array).max():.3g}."
         )
     return np.where(np.abs(array) < 1e-100, 0.0, array)
+
+
+def together(**values: ArrayLike) -> tuple[np.ndarray, ...]:
+    """Real numbers whose shapes go together."""
+    arrays = {name: real(name, value) for name, value in values.items()}
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"`{name}` {a.shape}" for name, a in arrays.items())
+        raise InputError(
+            f"shapes do not go together: {shapes}. Use x[:, None] for a table."
+        ) from None
+    return tuple(arrays.values())
 
 
 def scalar(name: str, value: ArrayLike) -> float:

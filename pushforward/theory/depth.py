@@ -139,5 +139,9 @@ def rank_one_network(t: float, zeta: np.ndarray) -> np.ndarray:
     k, _ = quad(lambda s: (1 + 0.5 * math.sin(2 * math.pi * s)) * math.exp(-s), 0, 1)
     m0, _ = quad(lambda s: math.exp(-s) * (1.5 + math.cos(3 * s)), 0, 1)
     zeta, t = _checks.real("zeta", zeta), _checks.scalar("t", t)
+    if t * k > 700:
+        raise InputError(
+            f"`t` must be at most {700 / k:.0f}, got {t:g}: e^t overflows."
+        )
     a = 1 + 0.5 * np.sin(2 * np.pi * zeta)
     return 1.5 + np.cos(3 * zeta) + a * m0 * math.expm1(k * t) / k

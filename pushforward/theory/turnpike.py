@@ -26,6 +26,8 @@ def scalar(a: float, z: float) -> dict[str, float]:
     [geshkovski2022turnpike]
     """
     a, z = _checks.scalar("a", a), _checks.scalar("z", z)
+    if abs(a) > 1e7:
+        raise InputError(f"`a` must be at most 1e7 in size, got {a:g}: mu - a rounds.")
     mu = math.hypot(a, 1.0)
     x = z / (1.0 + a * a)
     u = -a * x

@@ -116,7 +116,7 @@ def simplex_weights(name: str, weights: object | None, n: int) -> np.ndarray:
 def _as_floats(name: str, values: object) -> np.ndarray:
     try:
         return np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be an array of numbers: {error}.") from None
 
 
