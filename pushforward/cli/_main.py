@@ -4,8 +4,10 @@ import os
 import pathlib
 import signal
 import sys
+from typing import NoReturn
 
 import typer
+import typer.core
 
 from pushforward.cli import (
     _cite,
@@ -23,8 +25,33 @@ from pushforward.errors import InputError, NumericalError, StoreError
 
 USAGE, BAD_INPUT, NUMERICAL, INTERRUPTED, INPUT_OUTPUT = 2, 3, 4, 5, 6
 
+
+class _Commands(typer.core.TyperGroup):
+    """The commands; a stop by hand is told apart before typer turns it into 130."""
+
+    def invoke(self, ctx):
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _stop(f"interrupted; what was written is kept.{_way_on()}", INTERRUPTED)
+
+
+def _way_on() -> str:
+    """The command that resumes an interrupted run, where there is one."""
+    words = sys.argv[1:]
+    if words[:1] != ["simulate"]:
+        return ""
+    for option in ("--out", "--resume"):
+        if option in words[:-1]:
+            run = words[words.index(option) + 1]
+            return f" Go on with: pushforward simulate --resume {run}"
+    return ""
+
+
 app = typer.Typer(
     name="pushforward",
+    cls=_Commands,
     help="Transformers as flow maps on probability measures.",
     no_args_is_help=True,
     add_completion=False,
@@ -58,15 +85,13 @@ def main() -> None:
         _stop(f"input/output: {error}", INPUT_OUTPUT)
     except OSError as error:
         _stop(f"input/output: {error}", INPUT_OUTPUT)
-    except KeyboardInterrupt:
-        _stop("interrupted; what was written is kept.", INTERRUPTED)
 
 
 def _terminate(signum, frame) -> None:
     raise KeyboardInterrupt
 
 
-def _stop(message: str, code: int) -> None:
+def _stop(message: str, code: int) -> NoReturn:
     sys.stderr.write(f"pushforward: {message}\n")
     raise SystemExit(code)
 

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 import pushforward as pf
+from pushforward._checks import as_float_array
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
 from pushforward.observables import Clusters, mean_cosine
@@ -59,9 +60,14 @@ def _from_safetensors(path: pathlib.Path, d: int) -> list[dict]:
         arrays = load_file(path)
     except FileNotFoundError as error:
         raise InputError(f"no file at {path}. Check the path.") from error
-    except SafetensorError as error:
+    except (SafetensorError, ValueError, KeyError, TypeError, OSError) as error:
+        # the last four: kinds of numbers that numpy does not have, folders
         raise InputError(f"{path} is not a safetensors file: {error}.") from error
-    found = {k: np.asarray(v, float) for k, v in arrays.items() if k in ("Q", "K", "V")}
+    found = {
+        k: np.asarray(as_float_array(k, v))
+        for k, v in arrays.items()
+        if k in ("Q", "K", "V")
+    }
     if not found:
         raise InputError(
             f"{path} has no tensor called Q, K or V; it has {sorted(arrays)[:5]}."

@@ -25,6 +25,7 @@ class Model(StrEnum):
 
 
 def simulate(
+    context: typer.Context,
     n: Annotated[int, typer.Option(help="Number of tokens.")] = 64,
     d: Annotated[int, typer.Option(help="Dimension: 3 is the sphere S^2.")] = 3,
     beta: Annotated[float, typer.Option(help="Inverse temperature.")] = 9.0,
@@ -48,6 +49,10 @@ def simulate(
     out: Annotated[
         pathlib.Path | None, typer.Option(help="Write the run here.")
     ] = None,
+    resume: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Go on with this unfinished run; it knows its own options."),
+    ] = None,
     picture: Annotated[
         pathlib.Path | None, typer.Option(help="Draw the run into this file.")
     ] = None,
@@ -65,23 +70,44 @@ def simulate(
 
     Example: pushforward simulate --n 64 --d 3 --beta 9 --t1 20 --out r1 --movie r1.mp4
     """
+    import pushforward as pf
+    from pushforward.cli import _resume, _setup
+
+    started = time.perf_counter()
+    if resume is not None:
+        _resume.refuse_options(context)
+        trajectory, beta = _resume.resumed(resume, _live)
+        out = resume
+    else:
+        plain = weights is None and heads == 1 and model in (Model.sa, Model.usa)
+        cost = _setup.cost(n, d, frames, tokens, beta, plain)
+        if dry_run:
+            _say(cost, as_json, _cost_lines)
+            return
+        _setup.refuse_if_too_large(cost)
+        mu = _setup.tokens(n, d, seed, tokens)
+        field = _setup.field(model.value, beta, mu.d, heads, weights, seed)
+        options = _options(beta, frames, layers, noise, seed, out)
+        trajectory = _live(
+            t1,
+            options["observe"],
+            lambda progress: pf.flow(field, mu, t1, progress=progress, **options),
+        )
+    seconds = time.perf_counter() - started
+    _report(trajectory, out, picture, movie, beta, seconds, as_json)
+
+
+def _report(trajectory, out, picture, movie, beta, seconds, as_json) -> None:
+    """Draw and print; how the run ended decides the exit code."""
     from pushforward.cli import _setup
 
-    plain = weights is None and heads == 1 and model in (Model.sa, Model.usa)
-    cost = _setup.cost(n, d, frames, tokens, beta, plain)
-    if dry_run:
-        _say(cost, as_json, _cost_lines)
-        return
-    _setup.refuse_if_too_large(cost)
-    mu = _setup.tokens(n, d, seed, tokens)
-    field = _setup.field(model.value, beta, mu.d, heads, weights, seed)
-    started = time.perf_counter()
-    trajectory = _watched(field, mu, beta, t1, frames, layers, noise, seed, out)
-    seconds = time.perf_counter() - started
+    interrupted = trajectory.outcome.kind == "interrupted"
+    if interrupted:
+        picture = movie = None  # who interrupts does not want to wait for a film
     written = _setup.written(trajectory, out, picture, movie, beta, RADIUS)
     summary = _setup.summary(trajectory, beta, RADIUS, seconds, written)
     _say(summary, as_json, _summary_lines)
-    if trajectory.outcome.kind == "interrupted":
+    if interrupted:
         raise KeyboardInterrupt
     if trajectory.outcome.kind == "diverged":
         from pushforward.errors import NumericalError
@@ -89,8 +115,8 @@ def simulate(
         raise NumericalError(trajectory.outcome.message, trajectory)
 
 
-def _watched(field, mu, beta, t1, frames, layers, noise, seed, out):
-    """The flow, with a live table on stderr."""
+def _options(beta, frames, layers, noise, seed, out) -> dict:
+    """The options of the flow, from those of the command."""
     import pushforward as pf
     from pushforward._seeds import key_for
     from pushforward.observables import ClusterCount, LargestMass, mean_cosine
@@ -106,9 +132,14 @@ def _watched(field, mu, beta, t1, frames, layers, noise, seed, out):
         options |= {"noise": pf.Brownian(noise), "key": key_for(seed, "noise")}
     if layers:
         options["solver"] = pf.Layers(layers)
+    return options
+
+
+def _live(t1: float, observe: dict, run):
+    """A flow with a live table on stderr; `run` takes what to call at each frame."""
     console = Console(stderr=True)
     with Live(console=console, refresh_per_second=8) as live:
-        done = pf.flow(field, mu, t1, progress=_Rows(live, t1, observe), **options)
+        done = run(_Rows(live, t1, observe))
     if not console.is_terminal:
         console.line()  # a terminal is on a new line already
     return done

@@ -11,7 +11,7 @@ def finite(name: str, value: object, shape: Sequence[int | None] = ()) -> np.nda
     """`value` as a finite float64 array of the given shape (None: any length)."""
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"`{name}` must be numbers, got {value!r}.") from error
     wanted = tuple("any" if s is None else s for s in shape)
     fits = array.ndim == len(shape) and all(
@@ -43,6 +43,9 @@ def positive(name: str, value: float, why: str) -> float:
 
 def count(name: str, value: int, least: int = 1) -> int:
     """`value` as an integer not below `least`."""
-    if isinstance(value, bool) or int(value) != value or value < least:
+    real = isinstance(value, int | float | np.integer | np.floating)
+    if not real or isinstance(value, bool) or not least <= value < 2**53:
+        raise InputError(f"`{name}` must be an integer >= {least}, got {value!r}.")
+    if int(value) != value:
         raise InputError(f"`{name}` must be an integer >= {least}, got {value!r}.")
     return int(value)

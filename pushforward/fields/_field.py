@@ -8,7 +8,7 @@ from typing import NamedTuple
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from pushforward._checks import scalar
+from pushforward._checks import listed, scalar
 from pushforward._printing import shown
 from pushforward.errors import InputError
 from pushforward.measures import AbstractMeasure, Particles
@@ -93,7 +93,7 @@ class Sum(AbstractField):
     fields: tuple[AbstractField, ...]
 
     def __init__(self, fields):
-        self.fields = tuple(fields)
+        self.fields = listed("fields", fields, "fields")
         if not self.fields or not all(
             isinstance(f, AbstractField) for f in self.fields
         ):

@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from pushforward._checks import listed
 from pushforward.errors import InputError
 from pushforward.fields._field import AbstractField, Drive
 from pushforward.measures import Particles
@@ -22,7 +23,7 @@ class Heads(AbstractField):
     heads: tuple[AbstractField, ...]
 
     def __init__(self, heads):
-        heads = tuple(heads)
+        heads = listed("heads", heads, "fields")
         if not heads or not all(isinstance(h, AbstractField) for h in heads):
             raise InputError(
                 f"`heads` must be a non-empty list of fields, got {heads!r}. "

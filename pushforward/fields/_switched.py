@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward._checks import as_float_array, check_finite, is_traced
+from pushforward._checks import as_float_array, check_finite, is_traced, listed
 from pushforward.errors import InputError
 from pushforward.fields._field import AbstractField, Drive
 from pushforward.measures import Particles
@@ -25,7 +25,7 @@ class Switched(AbstractField):
     times: Float[Array, "k"]
 
     def __init__(self, fields, times):
-        self.fields = tuple(fields)
+        self.fields = listed("fields", fields, "fields")
         self.times = as_float_array("times", times)
         check_finite("times", self.times)
         if self.times.shape != (len(self.fields) + 1,) or not self.fields:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import positive, whole
+from pushforward.errors import InputError
 from pushforward.fields import Motion
 from pushforward.flows._solver import (
     AbstractSolver,
@@ -36,7 +37,13 @@ class Adaptive(AbstractSolver):
     def __init__(self, rtol=1e-8, atol=1e-10, *, scheme=None, max_steps=100_000):
         self.rtol = positive("rtol", rtol)
         self.atol = positive("atol", atol)
-        self.scheme = diffrax.Tsit5() if scheme is None else scheme
+        scheme = diffrax.Tsit5() if scheme is None else scheme
+        if not isinstance(scheme, diffrax.AbstractERK):
+            raise InputError(
+                f"`scheme` must be an explicit pair such as diffrax.Dopri8(), "
+                f"got {scheme!r}."
+            )
+        self.scheme = scheme
         self.max_steps = whole("max_steps", max_steps, 1)
         self.order = int(self.scheme.order(None))
 

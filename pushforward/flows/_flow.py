@@ -78,7 +78,7 @@ def flow(
     >>> traj = flow(Attention(9.0), mu, 20.0)
     """
     _check(field, mu, noise, solver)
-    _check_functions(observe, until)
+    _check_functions(observe, until, merge)
     watch = Watch(observe or {}, not isinstance(save, OnlyObservables), progress)
     if isinstance(mu, Density):
         check_density(field, mu, noise, key, merge, store)
@@ -97,9 +97,10 @@ def flow(
     rule = until if until is None or basis is None else Lifted(until, mu, basis)
     segment = Segment(field, solver, noise, rule, key)
     frame = lambda m: rotate_back(m, mu, basis)  # noqa: E731
-    if store is not None and not is_traced(segment, mu):
-        store = opened(store, segment, times, mu, sorted(watch.observe))
-    return _run(segment, start, times, frame, watch, store)
+    if store is None or is_traced(segment, mu):
+        return _run(segment, start, times, frame, watch, store)
+    with opened(store, segment, times, mu, watch.observe) as run:
+        return _run(segment, start, times, frame, watch, run)
 
 
 def _run(segment: Segment, start, times, frame, watch: Watch, store) -> Trajectory:
@@ -141,7 +142,9 @@ def _check_noise(noise, key, solver) -> None:
         )
 
 
-def _check_functions(observe, until) -> None:
+def _check_functions(observe, until, merge) -> None:
+    if merge is not None and not isinstance(merge, Merge):
+        raise InputError(f"`merge` must be Merge(radius) or None, got {merge!r}.")
     if observe is not None and not isinstance(observe, Mapping):
         raise InputError(
             f"`observe` must be a dict of named functions, got {observe!r}. "

@@ -1,7 +1,9 @@
 """A flow on the host: frame by frame, so that it can be watched, stored and stopped."""
 
+import contextlib
 import hashlib
 import pathlib
+from collections.abc import Mapping
 
 import equinox as eqx
 import jax
@@ -9,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pushforward
+from pushforward.errors import InputError
 from pushforward.fields import held_until
 from pushforward.flows._advance import UNTIL, Carry, Segment, advance, with_switches
 from pushforward.flows._fixed import Layers
@@ -27,7 +30,7 @@ def flow_hosted(
     """On the host: frame by frame, so that a run can be watched, stored and stopped."""
     carry = Carry.start(times[0], start)
     frames: list[tuple[float, Measure | None, dict]] = []
-    interrupted, report = False, watch.report()
+    report = watch.report()
     resumed = None if store is None else store.resume(start)
 
     def look(carry: Carry) -> None:
@@ -41,29 +44,20 @@ def flow_hosted(
     if resumed is None:
         look(carry)
     else:
-        carry, earlier = resumed
-        frames.extend(
-            _reread(f, frame(start), times[k], watch) for k, f in enumerate(earlier)
-        )
-    try:
-        for t_end in with_switches(segment.field, times)[1:]:
-            if t_end <= float(carry.t):
-                continue
-            before = carry
-            carry = _advance(segment, carry, np.asarray(t_end), reverse=False)
-            if int(carry.status) == UNTIL and not isinstance(segment.solver, Layers):
-                carry = _locate(segment, before, carry)
-            if int(carry.status) != 0:
-                break
-            if t_end in times:
-                look(carry)
-    except KeyboardInterrupt:
-        interrupted = True
-    if frames[-1][0] < float(carry.t):
+        carry, mu = resumed.carry, frame(start)
+        for t, arrays in zip(resumed.times, resumed.frames, strict=True):
+            frames.append(_reread(arrays, mu, t, watch))
+        if resumed.outcome is not None:  # it has ended: there is nothing to compute
+            last = mu.moved(carry.mu.points, carry.mu.log_weights)
+            return _gathered(segment, carry, frames, last, resumed.outcome)
+    carry, interrupted = _onward(segment, carry, times, look)
+    if not interrupted and frames[-1][0] < float(carry.t):
         look(carry)
     outcome = _outcome(segment, carry, times[-1])
     if interrupted:
         outcome = Outcome("interrupted", f"stopped by hand at t = {frames[-1][0]:g}.")
+        if store is not None:
+            store.commit()
     elif store is not None:
         store.finish(outcome, np.array([t for t, *_ in frames]), carry)
     return _gathered(segment, carry, frames, frame(carry.mu), outcome)
@@ -71,6 +65,25 @@ def flow_hosted(
 
 def _outcome(segment: Segment, carry: Carry, t1: float) -> Outcome:
     return explain(carry, held_until(segment.field, carry.t), t1, segment.solver)
+
+
+def _onward(segment: Segment, carry: Carry, times, look) -> tuple[Carry, bool]:
+    """From frame to frame; the second is whether someone interrupted."""
+    try:
+        for t_end in with_switches(segment.field, times)[1:]:
+            if t_end <= float(carry.t):
+                continue
+            if int(carry.status) != 0:
+                break
+            before = carry
+            carry = _advance(segment, carry, np.asarray(t_end), reverse=False)
+            if int(carry.status) == UNTIL and not isinstance(segment.solver, Layers):
+                carry = _locate(segment, before, carry)
+            if int(carry.status) == 0 and t_end in times:
+                look(carry)
+    except KeyboardInterrupt:
+        return carry, True
+    return carry, False
 
 
 def _reread(arrays: dict, mu: Particles, t: float, watch: Watch):
@@ -116,16 +129,37 @@ def _locate(segment: Segment, before: Carry, after: Carry) -> Carry:
     return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL, int))
 
 
-def opened(store, segment: Segment, times, mu: Particles, observed: list[str]):
-    """A store from a path; the specification of the run goes with it."""
+@contextlib.contextmanager
+def opened(store, segment: Segment, times, mu: Particles, observe: Mapping):
+    """A store from a path, locked while it is open; the specification goes with it."""
     if not isinstance(store, str | pathlib.Path):
-        return store
+        if not hasattr(store, "append") or not hasattr(store, "resume"):
+            raise InputError(
+                f"`store` must be a path or an open run, got {type(store).__name__}."
+            )
+        yield store
+        return
     # Reaching up to `io` by a late import: a path is what users have.
-    from pushforward.io import RunStore, to_json
+    from pushforward.io import RunStore
+
+    run = RunStore.create(store, _specification(segment, times, mu, observe), times, mu)
+    with contextlib.closing(run):
+        yield run
+
+
+def _specification(segment: Segment, times, mu: Particles, observe: Mapping) -> dict:
+    """All that a run depends on; functions of the user's own are named, not stored."""
+    from pushforward.io import to_json
+
+    def stored(function) -> object:
+        try:
+            return to_json(function)
+        except InputError:
+            return None
 
     key = None if segment.key is None else jax.random.key_data(segment.key)
     start = np.asarray(mu.points).tobytes() + np.asarray(mu.log_weights).tobytes()
-    spec = {
+    return {
         "version": pushforward.__version__,
         "dtype": str(mu.points.dtype),
         "space": to_json(mu.space),
@@ -134,7 +168,8 @@ def opened(store, segment: Segment, times, mu: Particles, observed: list[str]):
         "noise": to_json(segment.noise),
         "key": to_json(None if key is None else np.asarray(key)),
         "times": to_json(times),
-        "observed": observed,
+        "observed": sorted(observe),
+        "observe": {name: stored(function) for name, function in observe.items()},
+        "until": segment.until is not None,
         "start": hashlib.sha256(start).hexdigest(),
     }
-    return RunStore.create(store, spec, times, mu)

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from pushforward._checks import whole
+from pushforward._checks import above_zero, whole
 from pushforward.errors import InputError
 
 
@@ -41,8 +41,7 @@ class ArcLength:
     step: float
 
     def __post_init__(self):
-        if not self.step > 0:
-            raise InputError(f"`step` must be positive, got {self.step!r}.")
+        above_zero("step", self.step, "It is the arc length between frames.")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from pushforward._checks import scalar
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
 from pushforward.flows._kinds import Measure, blended
@@ -87,7 +88,7 @@ class Trajectory(eqx.Module):
     def at(self, t: float) -> Measure:
         """The measure at time t: exact at saved times, linear in between (points are
         projected, densities averaged)."""
-        times = np.asarray(self.times)
+        times, t = np.asarray(self.times), float(scalar("t", t))
         if not times[0] <= t <= times[-1]:
             raise InputError(
                 f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}."

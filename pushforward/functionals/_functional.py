@@ -9,8 +9,9 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from pushforward._checks import scalar
+from pushforward._checks import listed, scalar
 from pushforward._printing import shown
+from pushforward.errors import InputError
 from pushforward.measures import AbstractMeasure
 
 
@@ -49,10 +50,20 @@ class AbstractFunctional(eqx.Module):
         return FunctionalMultiple(-1.0, self)
 
 
+def _terms(terms) -> tuple["AbstractFunctional", ...]:
+    found = listed("terms", terms, "functionals")
+    if not found or not all(isinstance(F, AbstractFunctional) for F in found):
+        raise InputError(
+            f"`terms` must be a non-empty list of functionals, got {found!r}. "
+            "For example [InteractionEnergy(2.0)]."
+        )
+    return found
+
+
 class FunctionalSum(AbstractFunctional):
     """F_1 + F_2 + ..."""
 
-    terms: tuple[AbstractFunctional, ...] = eqx.field(converter=tuple)
+    terms: tuple[AbstractFunctional, ...] = eqx.field(converter=_terms)
 
     def __call__(self, mu: Any) -> Float[Array, ""]:
         """The sum of the values."""

@@ -1,124 +1,194 @@
 """A run on disk: a Zarr v3 store that xarray opens, written frame by frame.
 
-The arrays are allocated for all frames at the start. After each frame is on disk, one
-small file beside the store (`<run>.resume.npz`) is replaced atomically: it says how
-many frames count and holds the state of the integrator, so that a killed run resumes
-bitwise. It is removed when the run is finished. Nothing is ever pickled.
+The store appears complete with empty arrays for all frames. Frames are written, then
+synced to the disk, then counted: one small file beside the store (`<run>.resume.npz`)
+is replaced atomically. It holds the hashes of the frames that count and the state of
+the integrator, so that a killed run resumes bitwise, and is removed when the run is
+finished. One process writes at a time; nothing is ever pickled or removed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
-import io
 import json
 import os
 import pathlib
 import shutil
+import time
 import warnings
-import zipfile
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 import zarr
 
-from pushforward.errors import StoreError
+from pushforward.errors import NumericalError, StoreError
 from pushforward.flows import Carry, Outcome, Trajectory
-from pushforward.io._spec import from_json, to_json
+from pushforward.io._disk import FolderLock, sync_folder
+from pushforward.io._layout import FORMAT, TORN, allocate, read_attributes
+from pushforward.io._manifest import Manifest, manifest_file, read_manifest
+from pushforward.io._reading import digest, frames_of, load, seal, verified
+from pushforward.io._spec import to_json
 from pushforward.measures import Particles
 
-FORMAT = 1
+PATIENCE = 0.25  # seconds between commits: waiting for the disk must not slow a run
+
+
+class Resumed(NamedTuple):
+    """What a run on disk holds: frames, the state to go on from, or how it ended."""
+
+    carry: Carry
+    times: np.ndarray
+    frames: list[dict[str, np.ndarray]]
+    outcome: Outcome | None
 
 
 class RunStore:
     """One run being written; `flow(..., store=path)` makes and drives it."""
 
-    def __init__(self, path: pathlib.Path, group: zarr.Group, resumed: Any = None):
-        self.path = path
-        self.group: Any = group
-        self.hashes: list[str] = [] if resumed is None else list(resumed["hashes"])
-        self.resumed = resumed
+    def __init__(self, path: pathlib.Path, lock: FolderLock):
+        self.path, self._lock = path, lock
+        self.attributes = read_attributes(path)
+        self.manifest = read_manifest(path)
+        try:
+            self.group: Any = zarr.open_group(
+                path, mode="r+", zarr_format=3, use_consolidated=False
+            )
+        except TORN as error:
+            raise StoreError(f"{path} is damaged: {error}.") from error
+        m = self.manifest
+        self.times: list[float] = [] if m is None else m.times.tolist()
+        self.hashes: list[str] = [] if m is None else m.hashes.tolist()
+        self._pending: Carry | None = None
+        self._committed, self._cost = -np.inf, 0.0
 
     @classmethod
     def create(cls, path, spec: dict, times: np.ndarray, mu: Particles) -> RunStore:
-        """Lay out an empty run for these frames; an unfinished equal run is resumed."""
+        """Lay out an empty run for these frames; an equal run is taken up again."""
         path = pathlib.Path(path)
         text = json.dumps(spec, sort_keys=True)
-        if path.exists() and not _is_empty(path):
-            existing = _attributes(path)
-            if existing.get("spec") != text:
+        with _writing(path):
+            if not path.exists() or _is_empty(path):
+                return cls(path, _lay_out(path, text, times, mu))
+            if read_attributes(path)["spec"] != text:
                 raise StoreError(
                     f"{path} already holds another run. Choose another name, or remove "
                     "it first."
                 )
-            resumed = _read_resume(path)
-            if resumed is not None:
-                return cls(path, zarr.open_group(path, mode="r+"), resumed)
-            shutil.rmtree(path)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
-            group = zarr.open_group(path, mode="w-", zarr_format=3, attributes=about)
-        except OSError as error:
-            raise StoreError(f"cannot write to {path}: {error}.") from error
-        T, (n, d) = len(times), mu.points.shape
-        dtype = np.asarray(mu.points).dtype
-        _allocate(group, "time", (T,), (T,), float, ("time",))[:] = times
-        _allocate(group, "points", (T, n, d), (1, n, d), dtype, ("time", "token", "x"))
-        for name in ("weights", "log_weights"):  # the logarithms: exp loses a bit
-            _allocate(group, name, (T, n), (1, n), dtype, ("time", "token"))
-        return cls(path, group)
+            lock = FolderLock(path)
+            try:
+                store = cls(path, lock)
+                if store.ended and store.manifest is not None:
+                    store._complete()
+                return store
+            except BaseException:
+                lock.close()
+                raise
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run on disk is finished."""
+        return "outcome" in self.attributes
 
     def append(self, carry: Carry, mu: Particles, seen: dict[str, np.ndarray]) -> None:
-        """Put one frame on disk, then let it count."""
+        """Write one frame; it counts from the next commit on."""
         k, T = len(self.hashes), self.group["points"].shape[0]
         own = {name: getattr(mu, name) for name in ("points", "weights", "log_weights")}
         frame = {name: np.asarray(value) for name, value in (own | seen).items()}
-        for name, value in frame.items():
-            if name not in self.group:
-                dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
-                shape = (T, *value.shape)
-                _allocate(self.group, name, shape, (1, *value.shape), value.dtype, dims)
-            self.group[name][k] = value
-        _sync_folder(self.path)
-        self.hashes.append(_digest(frame))
-        _write_resume(self.path, carry, self.hashes)
+        if not (
+            np.isfinite(frame["points"]).all() and np.isfinite(frame["weights"]).all()
+        ):
+            raise NumericalError(
+                f"the state at t = {float(carry.t):g} is not finite; {self.path} keeps "
+                f"the {k} frames before it. Lower the step or the tolerances.",
+                carry.mu,
+            )
+        with _writing(self.path, self.commit):
+            for name, value in frame.items():
+                if name not in self.group:
+                    dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
+                    shape, chunks = (T, *value.shape), (1, *value.shape)
+                    allocate(self.group, name, shape, chunks, value.dtype, dims)
+                self.group[name][k] = value
+        self.hashes.append(digest(frame))
+        self.times.append(float(carry.t))
+        self._pending = carry
+        # The disk may take a tenth of the time, and the first frame counts at once.
+        if time.monotonic() - self._committed > max(PATIENCE, 10 * self._cost):
+            self.commit()
+
+    def commit(self) -> None:
+        """Put every frame so far on the disk, then let it count."""
+        if self._pending is None:
+            return
+        started = time.monotonic()
+        with _writing(self.path):
+            sync_folder(self.path)
+            Manifest.of(self._pending, self.times, self.hashes).write(self.path)
+        self._pending = None
+        self._committed = time.monotonic()
+        self._cost = self._committed - started
 
     def finish(self, outcome: Outcome, times: np.ndarray, carry: Carry) -> None:
         """Record how it ended; a run that stopped early is cut to its frames."""
+        self.commit()
         k = len(self.hashes)
-        for _, array in self.group.arrays():
-            if array.shape[0] != k:
-                array.resize((k, *array.shape[1:]))
-        self.group["time"][:] = times
         ended = {"kind": outcome.kind, "message": outcome.message}
         counts = {"steps": int(carry.accepted), "rejected": int(carry.rejected)}
-        self.group.attrs.update({"outcome": ended, **counts, "hashes": self.hashes})
+        with _writing(self.path):
+            for _, array in self.group.arrays():
+                if array.shape[0] != k:
+                    array.resize((k, *array.shape[1:]))
+            self.group["time"][:] = times
+            about = {**counts, "hashes": self.hashes, "outcome": ended}
+            about["seal"] = seal({**self.group.attrs, **about}, times)
+            self.group.attrs.update(about)
+            self._complete()
+
+    def _complete(self) -> None:
+        """The last touches to a run that has ended; a kill may repeat them."""
+        for left_over in self.path.rglob("*.partial"):  # by a kill, of our own
+            left_over.unlink()
         with warnings.catch_warnings():  # consolidation is young in Zarr v3
             warnings.simplefilter("ignore")
             zarr.consolidate_metadata(self.path)
-        _sync_folder(self.path)
-        _resume_file(self.path).unlink(missing_ok=True)
+        sync_folder(self.path)
+        manifest_file(self.path).unlink(missing_ok=True)
 
-    def resume(self, mu: Particles) -> tuple[Carry, list] | None:
-        """The integrator's state and the frames so far, if there is a run to resume."""
-        if self.resumed is None:
+    def resume(self, mu: Particles) -> Resumed | None:
+        """The frames so far and how to go on, if there is something to resume."""
+        if self.ended:
+            return self._finished(mu)
+        if self.manifest is None:
             return None
-        r = self.resumed
-        state = mu.moved(jnp.asarray(r["points"]), jnp.asarray(r["log_weights"]))
-        if state.points.shape[1] != mu.d:
-            raise StoreError(f"{self.path} does not fit this run. Remove it.")
-        names = ("h", "accepted", "rejected")
-        h, accepted, rejected = (jnp.asarray(r[name]) for name in names)
-        status = jnp.zeros((), int)
-        carry = Carry(jnp.asarray(r["t"]), state, h, accepted, rejected, status)
-        arrays = dict(_arrays(self.path, self.group))
-        _verify(self.path, arrays, self.hashes)
-        frames = [
-            {name: array[k] for name, array in arrays.items() if name != "time"}
-            for k in range(len(self.hashes))
-        ]
-        return carry, frames
+        arrays = verified(self.path, self.hashes)
+        return Resumed(
+            self.manifest.carry(mu), self.manifest.times, frames_of(arrays), None
+        )
+
+    def _finished(self, mu: Particles) -> Resumed:
+        """An equal run that has ended: nothing is computed again."""
+        if json.loads(self.attributes["spec"]).get("until"):
+            raise StoreError(
+                f"{self.path} holds a finished run that a rule `until` may have "
+                "stopped, and rules are not stored. Choose another name, or remove it."
+            )
+        done = load(self.path)
+        arrays = verified(self.path, self.attributes["hashes"])
+        last = mu.moved(done.final.points, done.final.log_weights)
+        carry = Carry.start(done.times[-1], last)
+        counted = Carry(carry.t, last, carry.h, done.steps, done.rejected, carry.status)
+        return Resumed(counted, done.times, frames_of(arrays), done.outcome)
+
+    def close(self) -> None:
+        """Commit what is written and let others write."""
+        try:
+            self.commit()
+        finally:
+            self._lock.close()
 
 
 def save_trajectory(trajectory: Trajectory, path) -> None:
@@ -133,166 +203,72 @@ def save_trajectory(trajectory: Trajectory, path) -> None:
         "content": content.hexdigest(),
     }
     store = RunStore.create(path, spec, np.asarray(trajectory.times), first)
-    for k in range(len(store.hashes), len(trajectory)):
-        seen = {name: np.asarray(v[k]) for name, v in trajectory.observed.items()}
-        carry = Carry.start(trajectory.times[k], trajectory[k])
-        store.append(carry, trajectory[k], seen)
-    outcome = trajectory.outcome or Outcome("recorded", "not the result of a flow.")
-    end = Carry(
-        jnp.asarray(float(trajectory.times[-1])),
-        trajectory.final,
-        jnp.zeros(()),
-        trajectory.steps,
-        trajectory.rejected,
-        trajectory.status,
-    )
-    store.finish(outcome, np.asarray(trajectory.times), end)
+    with contextlib.closing(store):
+        if store.ended:
+            load(path)  # verified; the same content is there already
+            return
+        for k in range(len(store.hashes), len(trajectory)):
+            seen = {name: np.asarray(v[k]) for name, v in trajectory.observed.items()}
+            store.append(
+                Carry.start(trajectory.times[k], trajectory[k]), trajectory[k], seen
+            )
+        outcome = trajectory.outcome or Outcome("recorded", "not the result of a flow.")
+        counts = (trajectory.steps, trajectory.rejected, trajectory.status)
+        end = jnp.asarray(float(trajectory.times[-1]))
+        carry = Carry(end, trajectory.final, jnp.zeros(()), *counts)
+        store.finish(outcome, np.asarray(trajectory.times), carry)
 
 
-def load(path) -> Trajectory:
-    """A run from disk, as the trajectory it was."""
-    path = pathlib.Path(path)
-    attributes = _attributes(path)
-    spec = json.loads(attributes["spec"])
-    group = zarr.open_group(path, mode="r")
-    hashes = attributes.get("hashes") or _committed(path)
-    arrays = {name: array[: len(hashes)] for name, array in _arrays(path, group)}
-    _verify(path, arrays, hashes)
-    space = from_json(spec["space"])
-    points, log_weights = arrays.pop("points"), arrays.pop("log_weights")
-    frames = Particles(space, points[0], None)
-    frames = frames.moved(jnp.asarray(points), jnp.asarray(log_weights))
-    times = arrays.pop("time")
-    arrays.pop("weights")
-    ended = attributes.get("outcome")
-    field = from_json(spec["field"]) if spec.get("field") else None
-    return Trajectory(
-        times=times,
-        measures=frames,
-        final=frames.moved(frames.points[-1], frames.log_weights[-1]),
-        observed=arrays,
-        steps=jnp.asarray(attributes.get("steps", 0)),
-        rejected=jnp.asarray(attributes.get("rejected", 0)),
-        status=jnp.zeros((), int),
-        field=field,
-        outcome=Outcome(**ended)
-        if ended
-        else Outcome("interrupted", "unfinished run."),
-    )
-
-
-def _attributes(path: pathlib.Path) -> dict:
+def _lay_out(path, text: str, times: np.ndarray, mu: Particles) -> FolderLock:
+    """An empty run under a temporary name, locked, then under its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep_up(path)
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    new.mkdir()
+    lock = FolderLock(new)
     try:
-        attributes = dict(zarr.open_group(path, mode="r").attrs)
-    except (FileNotFoundError, ValueError, KeyError, OSError, TypeError) as error:
-        raise StoreError(f"{path} is not a run: {error}.") from error
-    if "spec" not in attributes:
-        raise StoreError(f"{path} is a Zarr store but not a run of this program.")
-    if attributes.get("pushforward") != FORMAT:
-        raise StoreError(
-            f"{path} was written in format {attributes.get('pushforward')}, this "
-            f"version reads format {FORMAT}. Read it with the version that wrote it."
-        )
-    return attributes
+        about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
+        group = zarr.create_group(new, zarr_format=3, attributes=about)
+        T, (n, d) = len(times), mu.points.shape
+        kind = np.asarray(mu.points).dtype
+        allocate(group, "time", (T,), (T,), float, ("time",))[:] = times
+        allocate(group, "points", (T, n, d), (1, n, d), kind, ("time", "token", "x"))
+        for name in ("weights", "log_weights"):  # the logarithms: exp loses a bit
+            allocate(group, name, (T, n), (1, n), kind, ("time", "token"))
+        os.rename(new, path)
+    except BaseException:
+        lock.close()
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return lock
 
 
-def _allocate(group, name, shape, chunks, dtype, dims):
-    return group.create_array(
-        name,
-        shape=shape,
-        chunks=chunks,
-        dtype=dtype,
-        dimension_names=dims,
-        fill_value=np.nan if np.issubdtype(dtype, np.floating) else 0,
-    )
+def _sweep_up(path: pathlib.Path) -> None:
+    """Remove what a writer killed during its first instants left behind."""
+    for left_over in path.parent.glob(f".{path.name}.*.new"):
+        with contextlib.suppress(OSError):  # locked: its writer is alive
+            FolderLock(left_over).close()
+            shutil.rmtree(left_over)
 
 
-def _resume_file(path: pathlib.Path) -> pathlib.Path:
-    return path.with_name(path.name + ".resume.npz")
-
-
-def _write_resume(path: pathlib.Path, carry: Carry, hashes: list[str]) -> None:
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        t=np.asarray(carry.t),
-        h=np.asarray(carry.h),
-        accepted=np.asarray(carry.accepted),
-        rejected=np.asarray(carry.rejected),
-        points=np.asarray(carry.mu.points),
-        log_weights=np.asarray(carry.mu.log_weights),
-        hashes=np.array(hashes),
-    )
-    write_atomically(_resume_file(path), buffer.getvalue())
-
-
-def _read_resume(path: pathlib.Path) -> dict | None:
+@contextlib.contextmanager
+def _writing(path: pathlib.Path, save=None) -> Iterator[None]:
+    """Full disks, read-only folders: a `StoreError`, after saving what still goes."""
     try:
-        with (
-            open(_resume_file(path), "rb") as file,
-            np.load(file, allow_pickle=False) as data,
-        ):
-            return {name: data[name] for name in data.files}
-    except FileNotFoundError:
-        return None
-    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        yield
+    except StoreError:
+        raise
+    except OSError as error:
+        if save is not None:
+            with contextlib.suppress(StoreError):
+                save()
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        fix = "Free some space" if full else "Check that you may write there"
         raise StoreError(
-            f"{_resume_file(path)} is damaged: {error}. Remove it and the run, and run "
-            "again."
+            f"cannot write to {path}: {error}. The frames that were committed are "
+            f"kept. {fix} and run again: it resumes."
         ) from error
-
-
-def _committed(path: pathlib.Path) -> list[str]:
-    resumed = _read_resume(path)
-    if resumed is None:
-        raise StoreError(f"{path} holds no finished frame.")
-    return [str(digest) for digest in resumed["hashes"]]
 
 
 def _is_empty(path: pathlib.Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
-
-
-def _arrays(path: pathlib.Path, group: zarr.Group) -> list[tuple[str, np.ndarray]]:
-    """Every array of a run, read from disk."""
-    try:
-        return [(name, np.asarray(array[:])) for name, array in group.arrays()]
-    except (ValueError, RuntimeError, OSError, KeyError) as error:
-        raise StoreError(f"{path} is damaged: {error}.") from error
-
-
-def _verify(path: pathlib.Path, arrays: dict[str, np.ndarray], hashes) -> None:
-    """Refuse frames that are not what was written: a missing chunk reads as NaN."""
-    for k, written in enumerate(hashes):
-        frame = {name: array[k] for name, array in arrays.items() if name != "time"}
-        if _digest(frame) != written:
-            raise StoreError(
-                f"{path} is damaged: frame {k} is not what was written. "
-                "Restore it from a copy, or remove it and run again."
-            )
-
-
-def _digest(frame: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(frame):
-        digest.update(np.ascontiguousarray(frame[name]).tobytes())
-    return digest.hexdigest()
-
-
-def write_atomically(path: pathlib.Path, data: bytes) -> None:
-    """Write to a temporary name, fsync, rename: the file is old or new, never torn."""
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-def _sync_folder(path: pathlib.Path) -> None:
-    """Ask the system to put what was written under `path` on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

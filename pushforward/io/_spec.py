@@ -38,6 +38,13 @@ def to_json(value: Any) -> Any:
             parameter: to_json(getattr(value, parameter))
             for parameter in _parameters(type(value))
         }
+    if (known := _observable_name(value)) is not None:
+        return {"observable": known} | {
+            parameter: to_json(getattr(value, parameter))
+            for parameter in (
+                [] if inspect.isroutine(value) else _parameters(type(value))
+            )
+        }
     raise InputError(
         f"{value!r} cannot be written as JSON: it has no public name in pushforward. "
         f"Activations by name: {', '.join(ACTIVATIONS)}."
@@ -52,6 +59,8 @@ def from_json(value: Any) -> Any:
         return value
     if "type" in value:
         return _object(value)
+    if "observable" in value:
+        return _observable(value)
     if "array" in value:
         return _array(value)
     if set(value) == {"activation"}:
@@ -74,6 +83,29 @@ def _object(value: dict) -> Any:
         raise InputError(f"{name} has no parameter {sorted(unknown)[0]!r}.")
     try:
         return cls(**arguments)
+    except TypeError as error:
+        raise InputError(f"cannot make {name} from {value}: {error}.") from error
+
+
+def _observable_name(value: Any) -> str | None:
+    """The name of an observable in `pushforward.observables`, class or function."""
+    public = vars(pushforward.observables).items()
+    kind = value if inspect.isroutine(value) else type(value)
+    return next((name for name, known in public if known is kind), None)
+
+
+def _observable(value: dict) -> Any:
+    name = value["observable"]
+    known = vars(pushforward.observables)
+    if not isinstance(name, str) or name.startswith("_") or name not in known:
+        raise InputError(f"unknown observable {name!r} in a specification.")
+    if inspect.isroutine(known[name]):
+        return known[name]
+    if not inspect.isclass(known[name]):
+        raise InputError(f"{name!r} is not an observable.")
+    arguments = {k: from_json(v) for k, v in value.items() if k != "observable"}
+    try:
+        return known[name](**arguments)
     except TypeError as error:
         raise InputError(f"cannot make {name} from {value}: {error}.") from error
 

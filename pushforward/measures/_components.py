@@ -24,6 +24,7 @@ def components(space: AbstractSpace, points: np.ndarray, radius: float) -> np.nd
     elif isinstance(space, Sphere | Euclidean):
         round_space = isinstance(space, Sphere)
         chord = 2 * np.sin(min(radius, np.pi) / 2) if round_space else radius
+        chord = max(chord, 1e-150)  # squares of smaller ones underflow
         chord *= 1 + 1e-12  # a pair exactly at the radius must not hang on rounding
         labels = _by_cells(points, chord) if space.d <= 4 else _by_search(points, chord)
     else:

@@ -1,20 +1,30 @@
 """Initial data: the clouds of points that the papers start from."""
 
 import pathlib
-import zipfile
+import warnings
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from pushforward._checks import as_float_array, positive, whole
+from pushforward._array_files import read_npy, read_npz
+from pushforward._checks import (
+    as_float_array,
+    as_path,
+    check_finite,
+    is_traced,
+    positive,
+    prng_key,
+    whole,
+)
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 
 
 def uniform(space: AbstractSpace, n: int, key: PRNGKeyArray) -> Float[Array, "n d"]:
     """Rotation-invariant on spheres; the cube [-1, 1]^d in flat space."""
+    _ask(space, key)
     n = whole("n", n, 1)
     if isinstance(space, Euclidean):
         return jax.random.uniform(key, (n, space.d), minval=-1.0, maxval=1.0)
@@ -25,6 +35,7 @@ def gaussian(
     space: AbstractSpace, n: int, mean, scale, key: PRNGKeyArray
 ) -> Float[Array, "n d"]:
     """mean + scale * normal, projected onto the space."""
+    _ask(space, key)
     n = whole("n", n, 1)
     center = jnp.broadcast_to(as_float_array("mean", mean), (space.d,))
     scale = positive("scale", scale, "It is a standard deviation.")
@@ -36,11 +47,18 @@ def vonmises_fisher(
     space: AbstractSpace, n: int, mean, kappa, key: PRNGKeyArray
 ) -> Float[Array, "n d"]:
     """Cosines with the mean by rejection (Wood's envelope), directions uniform."""
+    _ask(space, key)
     if not isinstance(space, Sphere | Circle):
         raise InputError(f"`space` must be a sphere or the circle, got {space!r}.")
     n = whole("n", n, 1)
     kappa = positive("kappa", kappa, "It is a concentration; 0 is `uniform`.")
-    mean = space.project(as_float_array("mean", mean))
+    mean = as_float_array("mean", mean)
+    check_finite("mean", mean)
+    if mean.shape != (space.d,) or (not is_traced(mean) and not mean.any()):
+        raise InputError(
+            f"`mean` must be a direction of shape ({space.d},), got {mean}."
+        )
+    mean = space.project(mean)
     key_cosine, key_direction = jax.random.split(key)
     keys = jax.random.split(key_cosine, n)
     w = jax.vmap(lambda k: _wood_cosine(k, kappa, space.d))(keys)[:, None]
@@ -70,6 +88,7 @@ def _wood_cosine(key: PRNGKeyArray, kappa: Array, d: int) -> Array:
 
 def orthonormal(space: AbstractSpace, n: int) -> Float[Array, "n d"]:
     """Rows of the identity."""
+    _ask(space)
     n = whole("n", n, 1)
     if n > space.d:
         raise InputError(
@@ -83,6 +102,7 @@ def clustered(
     space: AbstractSpace, n: int, centers, scale, key: PRNGKeyArray
 ) -> Float[Array, "n d"]:
     """Particle i belongs to center i mod k."""
+    _ask(space, key)
     n = whole("n", n, 1)
     key_centers, key_noise = jax.random.split(key)
     if isinstance(centers, int):
@@ -99,6 +119,7 @@ def clustered(
 
 def equispaced(space: AbstractSpace, n: int) -> Float[Array, "n 2"]:
     """Angles 2 pi i / n."""
+    _ask(space)
     n = whole("n", n, 1)
     if space.d != 2 or not isinstance(space, Sphere | Circle):
         raise InputError(
@@ -107,25 +128,45 @@ def equispaced(space: AbstractSpace, n: int) -> Float[Array, "n 2"]:
     return Circle().points(2 * jnp.pi * jnp.arange(n) / n)
 
 
+_NO_KEY = object()
+
+
+def _ask(space: object, key: object = _NO_KEY) -> None:
+    """Refuse what is not a space, or not a key where one is needed."""
+    if not isinstance(space, AbstractSpace):
+        raise InputError(f"`space` must be a space such as Sphere(3), got {space!r}.")
+    if key is not _NO_KEY and not is_traced(key):
+        prng_key("key", key)
+
+
 def read_points(path) -> tuple[np.ndarray, np.ndarray | None]:
     """Points, and weights where the file has them. Never unpickles."""
-    path = pathlib.Path(path)
+    path = as_path("path", path)
     if not path.is_file():
         raise InputError(f"no file at {path}. Check the path.")
+    if path.suffix not in (".npy", ".npz", ".csv", ".txt"):
+        raise InputError(
+            f"`{path.suffix}` files are not read here; use .npy, .npz, .csv or .txt."
+        )
     try:
-        if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False), None
-        if path.suffix == ".npz":
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
-                return data["points"], data["weights"] if "weights" in data else None
-        if path.suffix in (".csv", ".txt"):
-            delimiter = "," if path.suffix == ".csv" else None
-            return np.loadtxt(path, delimiter=delimiter, ndmin=2), None
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        points, weights = _read(path)
+        if points.ndim != 2 or points.dtype.kind not in "fiub" or not points.size:
+            raise ValueError(f"it holds {points.dtype} of shape {points.shape}")
+    except (ValueError, KeyError, OSError, UserWarning) as error:
         raise InputError(
             f"could not read points from {path.name}: {error}. Expected one point "
             "per row, numbers only; in .npz an entry called `points`."
         ) from error
-    raise InputError(
-        f"`{path.suffix}` files are not read here; use .npy, .npz, .csv or .txt."
-    )
+    return points, weights
+
+
+def _read(path: pathlib.Path) -> tuple[np.ndarray, np.ndarray | None]:
+    if path.suffix == ".npy":
+        return read_npy(path), None
+    if path.suffix == ".npz":
+        data = read_npz(path)
+        return data["points"], data.get("weights")
+    delimiter = "," if path.suffix == ".csv" else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an empty file only warns
+        return np.loadtxt(path, delimiter=delimiter, ndmin=2), None

@@ -96,6 +96,12 @@ class Particles(AbstractMeasure):
     def normalized(cls, space: AbstractSpace, points, weights=None) -> Particles:
         """Project the points onto the space, and rescale weights to sum to one."""
         x = as_float_array("points", points)
+        if not isinstance(space, AbstractSpace):
+            raise InputError(
+                f"`space` must be a space such as Sphere(3), got {space!r}."
+            )
+        if x.ndim != 2 or x.shape[1] != space.d or not x.shape[0]:
+            raise InputError(_shape_message(space, x.shape))
         check_finite("points", x)
         if weights is not None:
             weights = as_float_array("weights", weights)
@@ -162,7 +168,8 @@ class Particles(AbstractMeasure):
         Without a space the points are taken as they are, in R^d.
         """
         points, weights = _initial.read_points(path)
-        return cls(space or Euclidean(points.shape[1]), points, weights)
+        space = Euclidean(points.shape[1]) if space is None else space
+        return cls(space, points, weights)
 
     def __repr__(self) -> str:
         return f"Particles(n={self.n}, {repr(self.space).split('  #')[0]})"

@@ -4,7 +4,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from pushforward._checks import matrix_or_none, scalar
+from pushforward._checks import (
+    as_float_array,
+    check_finite,
+    matrix_or_none,
+    measure,
+    scalar,
+)
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 
@@ -18,6 +24,7 @@ def attention_matrix(
 
     Rows sum to one. With `causal`, A_ij = 0 for j > i.
     """
+    measure("mu", mu)
     if mu.n > MOST_ROWS:
         raise InputError(
             f"the attention matrix of n = {mu.n} tokens would need "
@@ -36,6 +43,7 @@ def attention_matrix(
 
 def attention_entropy(A: Float[Array, "n n"]) -> Float[Array, "n"]:
     """-sum_j A_ij log A_ij of every row, between 0 (one token) and log n (all)."""
+    A = _square(A)
     return -jnp.sum(
         jnp.where(A > 0, A * jnp.log(jnp.where(A > 0, A, 1.0)), 0.0), axis=1
     )
@@ -43,8 +51,8 @@ def attention_entropy(A: Float[Array, "n n"]) -> Float[Array, "n"]:
 
 def attention_rank(A: Float[Array, "n n"], tolerance: float = 1e-3) -> int:
     """The number of singular values above `tolerance` times the largest."""
-    s = np.linalg.svd(np.asarray(A), compute_uv=False)
-    return int((s > tolerance * s[0]).sum())
+    s = np.linalg.svd(np.asarray(_square(A)), compute_uv=False)
+    return int((s > float(scalar("tolerance", tolerance)) * s[0]).sum())
 
 
 def leaders(A: Float[Array, "n n"], threshold: float = 0.5) -> Int[np.ndarray, "k"]:
@@ -53,4 +61,17 @@ def leaders(A: Float[Array, "n n"], threshold: float = 0.5) -> Int[np.ndarray, "
     In the long run these are the nonzero columns of the limit of A.
     [geshkovski2023clusters]
     """
-    return np.flatnonzero(np.asarray(A).max(axis=0) > threshold)
+    paid = np.asarray(_square(A)).max(axis=0)
+    return np.flatnonzero(paid > float(scalar("threshold", threshold)))
+
+
+def _square(A) -> Array:
+    """An attention matrix from outside."""
+    A = as_float_array("A", A)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not A.size:
+        raise InputError(
+            f"`A` must be an (n, n) attention matrix, got shape {A.shape}. "
+            "Make one with attention_matrix(mu, beta)."
+        )
+    check_finite("A", A)
+    return A

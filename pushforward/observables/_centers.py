@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from pushforward._checks import positive
+from pushforward._checks import measure, positive
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
@@ -52,6 +52,7 @@ class Centers(eqx.Module):
 
     def __call__(self, mu: Particles) -> CenterIndices:
         """The centers of mu, in the order of its tokens."""
+        measure("mu", mu)
         x = np.asarray(mu.points)
         free = np.ones(mu.n, dtype=bool)  # farther than the radius from every center
         kept, strong = [], []

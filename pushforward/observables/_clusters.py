@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
-from pushforward._checks import positive
+from pushforward._checks import measure, positive
 from pushforward.measures import Particles
 
 
@@ -54,6 +54,7 @@ class Clusters(eqx.Module):
 
     def __call__(self, mu: Particles) -> Partition:
         """The partition of the tokens of mu."""
+        measure("mu", mu)
         labels = mu.labels(self.radius)
         return Partition(labels, np.bincount(labels, np.asarray(mu.weights)))
 

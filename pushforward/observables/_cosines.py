@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from pushforward._checks import scalar, whole
+from pushforward._checks import measure, scalar, whole
 from pushforward.errors import InputError
 from pushforward.measures import Density, Particles
 
@@ -24,6 +24,7 @@ def directions(mu: Particles) -> Float[Array, "n d"]:
 
 def pair_cosines(mu: Particles) -> Float[Array, "p"]:
     """<x_i, x_j> for all pairs i < j."""
+    measure("mu", mu)
     if mu.n > MOST_PAIRED:
         raise InputError(
             f"all pairs of n = {mu.n} tokens would need "
@@ -41,6 +42,7 @@ def mean_cosine(mu: Any) -> Float[Array, ""]:
     (|sum_i w_i x_i|^2 - sum_i w_i^2) / (1 - sum_i w_i^2), in linear time; for a density
     |int x dmu|^2.
     """
+    measure("mu", mu)
     w = mu.weights
     mean = w @ directions(mu)
     alone = jnp.sum(w**2)
@@ -66,6 +68,7 @@ def cosine_histogram(
     Over all pairs, in row blocks; with `pairs` and `key`, over that many random ones,
     whose shares p have a standard error of sqrt(p (1 - p) / pairs).
     """
+    measure("mu", mu)
     bins = whole("bins", bins, 1)
     edges = np.linspace(-1.0, 1.0, bins + 1)
     x = np.asarray(directions(mu))
@@ -125,6 +128,7 @@ class ClosePairs(eqx.Module):
 
     def __call__(self, mu: Particles) -> Float[Array, ""]:
         """The share, in [0, 1]; one for a single token."""
+        measure("mu", mu)
         x = directions(mu)
         close = jnp.sum((x @ x.T) >= self.threshold.astype(x.dtype)) - mu.n
         return close / max(mu.n * (mu.n - 1), 1) if mu.n > 1 else jnp.ones(())
@@ -132,11 +136,13 @@ class ClosePairs(eqx.Module):
 
 def order_parameter(mu: Particles | Density) -> Float[Array, ""]:
     """|int x dmu|: Kuramoto's r on the circle, one at consensus, zero when balanced."""
+    measure("mu", mu)
     return jnp.linalg.norm(mu.mean())
 
 
 def effective_rank(mu: Particles) -> Float[Array, ""]:
     """exp of the entropy of the normalized eigenvalues of the Gram matrix."""
+    measure("mu", mu)
     x = mu.points * jnp.sqrt(mu.weights)[:, None]
     eigenvalues = jnp.linalg.svd(x, compute_uv=False) ** 2
     p = eigenvalues / eigenvalues.sum()

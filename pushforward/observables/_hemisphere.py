@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.optimize import linprog, nnls
 
+from pushforward._checks import measure
 from pushforward.errors import NumericalError
 from pushforward.measures import Particles
 
@@ -13,6 +14,7 @@ def in_hemisphere(mu: Particles) -> bool:
     maximize m subject to <x_i, w> >= m, |w_k| <= 1; tokens share a hemisphere if and
     only if the maximum is positive.
     """
+    measure("mu", mu)
     x = np.asarray(mu.points, dtype=float)
     n, d = x.shape
     constraints = np.hstack([-x, np.ones((n, 1))])
@@ -30,6 +32,7 @@ def hemisphere_margin(mu: Particles) -> float:
     It is the distance from the origin to the convex hull of the tokens, found by
     nonnegative least squares.
     """
+    measure("mu", mu)
     x = np.asarray(mu.points, dtype=float)
     system = np.vstack([x.T, np.ones(len(x))])
     target = np.r_[np.zeros(x.shape[1]), 1.0]

@@ -9,7 +9,13 @@ from jaxtyping import Array, Float
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import ConvexHull, QhullError
 
-from pushforward._checks import matrix_or_none, positive
+from pushforward._checks import (
+    as_float_array,
+    check_finite,
+    matrix_or_none,
+    measure,
+    positive,
+)
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 
@@ -69,12 +75,15 @@ class ParallelSubspaces(eqx.Module):
 
 def distance_to_set(mu: Particles, targets) -> float:
     """The largest distance from a token to the nearest of the target points."""
-    targets, x = np.asarray(targets, dtype=float), np.asarray(mu.points)
+    measure("mu", mu)
+    targets = np.asarray(as_float_array("targets", targets))
+    x = np.asarray(mu.points)
     if targets.ndim != 2 or not len(targets) or targets.shape[1] != x.shape[1]:
         raise InputError(
             f"`targets` must be points with {x.shape[1]} coordinates as rows, got "
             f"shape {targets.shape}."
         )
+    check_finite("targets", targets)
     return float(np.linalg.norm(x[:, None] - targets, axis=-1).min(axis=1).max())
 
 
@@ -84,6 +93,7 @@ def limit_set_gap(mu: Particles, B=None) -> float:
     S is where every token is its own best match in the hull; B = Q^T K is the identity
     when left out.
     """
+    measure("mu", mu)
     B = matrix_or_none("B", B)
     x = np.asarray(mu.points, dtype=float)
     match = (x if B is None else x @ np.asarray(B).T) @ x.T
@@ -95,6 +105,7 @@ def hull_volume(mu: Particles) -> float:
 
     Zero when the tokens lie in a proper affine subspace.
     """
+    measure("mu", mu)
     x = np.asarray(mu.points, dtype=float)
     if x.shape[1] == 1:
         return float(np.ptp(x))

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from pushforward._checks import listed
 from pushforward.errors import InputError
 from pushforward.spaces._space import AbstractSpace
 
@@ -23,9 +24,10 @@ class Product(AbstractSpace):
     d: int = eqx.field(static=True)
 
     def __init__(self, factors: list[AbstractSpace] | tuple[AbstractSpace, ...]):
+        factors = listed("factors", factors, "spaces")
         if not factors or not all(isinstance(f, AbstractSpace) for f in factors):
             raise InputError(
-                f"`factors` must be a non-empty list of spaces, got {factors!r}. "
+                f"`factors` must be a non-empty list of spaces, got {list(factors)!r}. "
                 "For example Product([Sphere(3), Euclidean(2)])."
             )
         self.factors = tuple(factors)

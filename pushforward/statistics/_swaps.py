@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import above_zero
 from pushforward.errors import InputError
 
 
@@ -50,10 +51,12 @@ class QuasiLikelihood:
     ridge: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.ridge) and self.ridge >= 0.0):
-            raise InputError(
-                f"`ridge` must be finite and >= 0, got {self.ridge}. Use 0 when each "
-                "study has more than d samples."
+        if not (isinstance(self.ridge, int | float) and self.ridge == 0.0):
+            above_zero(
+                "ridge",
+                self.ridge,
+                "It must be finite and >= 0; use 0 when each study has more than d "
+                "samples.",
             )
 
     def value(self, A: np.ndarray, B: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from pushforward.errors import InputError
+from pushforward._checks import above_zero
 
 
 @dataclass(frozen=True)
@@ -74,5 +74,4 @@ def admissible_pairs(
 
 
 def _check(name: str, value: float, example: str) -> None:
-    if not (np.isfinite(value) and value > 0.0):
-        raise InputError(f"`{name}` must be positive, got {value}. Try {example}.")
+    above_zero(name, value, f"Try {example}.")

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
+from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.statistics._matrices import square_matrices
 from pushforward.statistics._swaps import GromovWasserstein, QuasiLikelihood, descend
@@ -148,7 +149,8 @@ def align_covariances(
     [han2025covariance]
     """
     A, B = square_matrices(A, B)
-    labels, passes = search.search(objective, A, B, np.random.default_rng(seed))
+    rng = np.random.default_rng(whole("seed", seed, 0))
+    labels, passes = search.search(objective, A, B, rng)
     value = _value(objective, A, B, labels)
     return Alignment(labels, value, passes, objective, search)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics._delimited import read_text, readings
 from pushforward.statistics.matching import Matching
@@ -36,7 +37,7 @@ def read_truth(
 
     A first row that names no features is taken for a header.
     """
-    path = Path(path)
+    path = as_path("path", path)
     found = readings(read_text(path))
     if not found:
         raise InputError(
@@ -64,7 +65,7 @@ def read_truth(
 
 def write_atomically(path: str | Path, lines: Iterable[str]) -> None:
     """Write text under a temporary name in the same folder, then rename."""
-    path = Path(path)
+    path = as_path("path", path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "w", encoding="utf-8", newline="") as out:

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._array_files import read_npy
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics._matrices import finite_matrix
 
@@ -15,12 +17,12 @@ def read_representation(path: str | Path) -> Float[np.ndarray, "n k"]:
 
     Arrays with more axes (tokens, heads, pixels) are flattened after the first.
     """
-    path = Path(path)
+    path = as_path("path", path)
     if not path.is_file():
         raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
     try:
         if path.suffix == ".npy":
-            array = np.load(path, allow_pickle=False)
+            array = read_npy(path)
         else:
             comma = "\t" if path.suffix == ".tsv" else ","
             with warnings.catch_warnings():

@@ -116,7 +116,10 @@ def gulp_matrix(
 
 def lambda_grid(lambdas: object) -> Float[np.ndarray, "t"]:
     """A one-dimensional grid of finite lambdas >= 0, or a refusal."""
-    grid = np.atleast_1d(np.asarray(lambdas, dtype=np.float64))
+    try:
+        grid = np.atleast_1d(np.asarray(lambdas, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError):
+        grid = np.empty(0)
     if grid.ndim != 1 or grid.size == 0 or not np.all(np.isfinite(grid) & (grid >= 0)):
         raise InputError(
             f"`lambdas` must be finite numbers >= 0, got {lambdas!r}. Try "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.statistics._matrices import finite_matrix
 
@@ -39,7 +40,7 @@ def classical_scaling(distances: object, dimension: int = 2) -> Scaling:
             f"`distances` must be a symmetric square matrix, got shape {D.shape}. Pass "
             "`gulp_matrix(...).at(lam)`."
         )
-    if not 1 <= dimension < m:
+    if not 1 <= whole("dimension", dimension, 1) < m:
         raise InputError(
             f"`dimension` must lie between 1 and {m - 1} for {m} objects, got "
             f"{dimension}."

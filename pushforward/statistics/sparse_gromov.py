@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.sparse import csr_array
 
-from pushforward.errors import InputError, NumericalError
+from pushforward._checks import above_zero, whole
+from pushforward.errors import NumericalError
 from pushforward.statistics._segments import Segments
 from pushforward.statistics.admissible import Pairs
 
@@ -59,14 +60,13 @@ class SparseGromov:
 
     def __post_init__(self) -> None:
         for name in ("rho", "eps", "tol"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise InputError(
-                    f"`{name}` must be positive, got {value}. The published values are "
-                    "rho=0.05, eps=0.005; tol=1e-9 stops after 5 to 8 rounds."
-                )
-        if self.max_rounds < 1:
-            raise InputError(f"`max_rounds` must be >= 1, got {self.max_rounds}.")
+            above_zero(
+                name,
+                getattr(self, name),
+                "The published values are rho=0.05, eps=0.005; tol=1e-9 stops after 5 "
+                "to 8 rounds.",
+            )
+        whole("max_rounds", self.max_rounds, 1)
 
     def couple(self, D_A: np.ndarray, D_B: np.ndarray, pairs: Pairs) -> Coupling:
         """The coupling of two distance matrices (p, p) and (q, q) on `pairs`."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pushforward._checks import as_path
 from pushforward.errors import InputError
 from pushforward.statistics._delimited import (
     DELIMITERS,
@@ -36,7 +37,7 @@ def read_table(
     `columns` overrides by header name: `mz`, `rt`, `id`; `samples` is a text that the
     names of the sample columns contain; `unit` is `min` or `s`.
     """
-    path = Path(path)
+    path = as_path("path", path)
     text = read_text(path)
     cells, layout = lay_out(path.name, text, dict(columns or {}))
     comma = has_decimal_comma(cells, [layout.mz, layout.rt], path.name)
@@ -65,6 +66,8 @@ def read_table(
 
 def parse_columns(text: str) -> dict[str, str]:
     """The overrides in `mz=Mass,rt=Time`, as a command line has them."""
+    if not isinstance(text, str):
+        raise InputError(f"`columns` must be text such as mz=Mass, got {text!r}.")
     found: dict[str, str] = {}
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")

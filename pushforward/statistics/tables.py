@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import listed
 from pushforward.errors import InputError
 
 LARGEST = 1e100
@@ -26,6 +27,14 @@ class FeatureTable:
     decisions: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        listed("ids", self.ids, "names")
+        for label in ("mz", "rt", "intensities"):
+            values = getattr(self, label)
+            if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+                raise InputError(
+                    f"`{label}` of {self.name} must be an array of numbers, "
+                    f"got {type(values).__name__}."
+                )
         p = len(self.ids)
         if p == 0:
             raise InputError(

@@ -20,6 +20,8 @@ def whole(name: str, value: int, least: int) -> int:
         ) from None
     if number < least:
         raise InputError(f"`{name}` must be at least {least}, got {number}.")
+    if number > 2**53:
+        raise InputError(f"`{name}` must be at most 2^53, got {str(number)[:20]}.")
     return number
 
 
@@ -30,8 +32,10 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
     """
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"`{name}` must be real numbers, got {value!r}.") from None
+    if not array.size:
+        raise InputError(f"`{name}` must hold at least one number, got none.")
     bad = ~np.isfinite(array)
     if bad.any():
         first = array[bad].flat[0]
@@ -44,6 +48,19 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
             f"`{name}` must be at most 1e100 in size, got {np.abs(array).max():.3g}."
         )
     return np.where(np.abs(array) < 1e-100, 0.0, array)
+
+
+def together(**values: ArrayLike) -> tuple[np.ndarray, ...]:
+    """Real numbers whose shapes go together."""
+    arrays = {name: real(name, value) for name, value in values.items()}
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"`{name}` {a.shape}" for name, a in arrays.items())
+        raise InputError(
+            f"shapes do not go together: {shapes}. Use x[:, None] for a table."
+        ) from None
+    return tuple(arrays.values())
 
 
 def scalar(name: str, value: ArrayLike) -> float:

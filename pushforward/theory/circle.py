@@ -14,6 +14,7 @@ from pushforward.theory._checks import (
     real,
     representable,
     scalar,
+    together,
     whole,
 )
 
@@ -25,7 +26,7 @@ def fourier_coefficients(beta: float, k: ArrayLike) -> Real:
 
 def attraction(theta: ArrayLike, beta: ArrayLike) -> Real:
     """Pull of a token at angle theta: h = e^{beta (cos theta - 1)} sin theta."""
-    theta, beta = real("theta", theta), real("beta", beta)
+    theta, beta = together(theta=theta, beta=beta)
     with np.errstate(over="ignore"):
         pull = np.exp(-beta * _versine(theta)) * np.sin(theta)
     return representable("the pull", pull, "a beta that is not so negative")
@@ -33,7 +34,7 @@ def attraction(theta: ArrayLike, beta: ArrayLike) -> Real:
 
 def attraction_slope(theta: ArrayLike, beta: ArrayLike) -> Real:
     """g = h' = e^{beta (cos theta - 1)} (cos theta - beta sin^2 theta)."""
-    theta, beta = real("theta", theta), real("beta", beta)
+    theta, beta = together(theta=theta, beta=beta)
     shape = np.cos(theta) - beta * np.sin(theta) ** 2
     with np.errstate(over="ignore"):
         slope = np.exp(-beta * _versine(theta)) * shape

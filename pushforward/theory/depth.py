@@ -7,12 +7,11 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from pushforward.errors import InputError
+from pushforward.theory import _checks
 
 
 def _positive(name: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"`{name}` must be positive and finite, got {value!r}.")
-    return float(value)
+    return _checks.scalar(name, _checks.positive(name, value))
 
 
 def scalar_minimal_norm(start: float, end: float) -> float:
@@ -26,8 +25,7 @@ def scalar_minimal_norm(start: float, end: float) -> float:
 
     [esteveyague2020large]
     """
-    for name, value in (("start", start), ("end", end)):
-        _positive(name, value)
+    start, end = _positive("start", start), _positive("end", end)
     return (math.asinh(end) - math.asinh(start)) ** 2
 
 
@@ -38,6 +36,7 @@ def squared_risk_constant(start: float, end: float, lam: float) -> float:
     T^-2, faster than the general bound lam D^2/T.
     """
     lam = _positive("lam", lam)
+    end = _positive("end", end)
     return lam**2 * scalar_minimal_norm(start, end) / (1 + end**2)
 
 
@@ -51,9 +50,7 @@ def tracking_rates(
     singular values s_j, in decreasing order here; decay is exponential only if
     all are positive, hence N <= d + 1.
     """
-    rows = np.asarray(activated_targets, dtype=float)
-    if rows.ndim != 2:
-        raise InputError(f"`activated_targets` must be (n, d), got {rows.shape}.")
+    rows = _checks.table("activated_targets", activated_targets)
     full = np.hstack([rows, np.ones((len(rows), 1))])
     s = np.zeros(len(rows))
     found = np.linalg.svd(full, compute_uv=False)
@@ -69,6 +66,7 @@ def scalar_tracking_cost(start: float, end: float, lam: float) -> float:
     """
     lam = _positive("lam", lam)
     low, high = sorted((_positive("start", start), _positive("end", end)))
+    end = _positive("end", end)
     area, _ = quad(lambda x: abs(x - end) / math.sqrt(1 + x * x), low, high)
     return 2 * math.sqrt(lam) * area
 
@@ -140,6 +138,10 @@ def rank_one_network(t: float, zeta: np.ndarray) -> np.ndarray:
     """
     k, _ = quad(lambda s: (1 + 0.5 * math.sin(2 * math.pi * s)) * math.exp(-s), 0, 1)
     m0, _ = quad(lambda s: math.exp(-s) * (1.5 + math.cos(3 * s)), 0, 1)
-    zeta = np.asarray(zeta, dtype=float)
+    zeta, t = _checks.real("zeta", zeta), _checks.scalar("t", t)
+    if t * k > 700:
+        raise InputError(
+            f"`t` must be at most {700 / k:.0f}, got {t:g}: e^t overflows."
+        )
     a = 1 + 0.5 * np.sin(2 * np.pi * zeta)
     return 1.5 + np.cos(3 * zeta) + a * m0 * math.expm1(k * t) / k

@@ -115,6 +115,8 @@ def cluster_threshold(beta: ArrayLike, d: int, scale: float = 1.0) -> Real:
 
 def _weights(omega: ArrayLike, A: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     omega = np.atleast_1d(real("omega", omega))
+    if omega.ndim != 1:
+        raise InputError(f"`omega` must be a vector, got shape {omega.shape}.")
     if A is None:
         return omega, np.ones(len(omega))
     rows = np.atleast_2d(real("A", A))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 from scipy.special import lambertw
 
-from pushforward.errors import NumericalError
+from pushforward.errors import InputError, NumericalError
 from pushforward.theory._checks import (
     Real,
     between,
@@ -65,6 +65,8 @@ def attention_limit(points: ArrayLike) -> np.ndarray:
     tokens beyond the escape radius; at most one token never escapes.
     """
     points = real("points", points).ravel()
+    if not points.size:
+        raise InputError("`points` must hold at least one token, got none.")
     return np.where(points > 0, points.argmax(), points.argmin())
 
 

@@ -59,7 +59,10 @@ def predict_limit(
     """
     V = square("V", V)
     d = len(V)
-    Q, K = (np.eye(d) if M is None else _fits(n, M, d) for n, M in (("Q", Q), ("K", K)))
+    Q, K = (
+        np.eye(d) if M is None else _fits(n, square(n, M), d)
+        for n, M in (("Q", Q), ("K", K))
+    )
     B = Q.T @ K
     values, forms = _left_eigenvectors(V)
     tol = _tolerance(values)

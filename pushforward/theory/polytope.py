@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
 from pushforward.errors import InputError, NumericalError
-from pushforward.theory._checks import nonnegative, square, table
+from pushforward.theory._checks import nonnegative, scalar, square, table
 
 
 def hull_vertices(points: ArrayLike) -> np.ndarray:
@@ -65,7 +65,7 @@ def hardmax_tokens(
     index.
     """
     points = table("points", points)
-    decay = np.exp(-nonnegative("t", t))
+    decay = np.exp(-scalar("t", nonnegative("t", t)))
     leader = np.argmax(points @ _metric(B, points.shape[1]) @ points.T, axis=1)
     followed = np.unique(leader)
     moving = followed[leader[followed] != followed]
@@ -82,6 +82,11 @@ def hardmax_cells(
 ) -> np.ndarray:
     """Index of the vertex each row of x moves to: argmax_v <B x, v>."""
     x, vertices = table("x", x), table("vertices", vertices)
+    if x.shape[1] != vertices.shape[1]:
+        raise InputError(
+            f"`x` and `vertices` must have the same dimension, got {x.shape} and "
+            f"{vertices.shape}."
+        )
     return np.argmax(x @ _metric(B, x.shape[1]) @ vertices.T, axis=1)
 
 

@@ -9,6 +9,7 @@ entry 0 is zero because mass is conserved. [geshkovski2023perspective],
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushforward.errors import InputError
 from pushforward.theory._bessel import log_normalized, log_ratios
 from pushforward.theory._checks import Real, real, representable, scalar, whole
 
@@ -48,6 +49,11 @@ def dominant_degree(beta: float, d: int) -> int:
     the number of clusters that first appear on the circle.
     """
     beta = scalar("beta", beta)
+    if abs(beta) > 1e10:
+        raise InputError(
+            f"`beta` must be at most 1e10 in size, got {beta:g}: the degrees up to "
+            "sqrt(2 beta) are compared one by one."
+        )
     k_max = int(20 + 4 * np.sqrt(abs(beta)))  # twice past the peak at sqrt(2 beta)
     return int(np.argmax(growth_rates(beta, d, k_max)))
 

@@ -41,7 +41,9 @@ def plateau(masses: ArrayLike) -> float:
     >>> plateau([3, 2])
     0.52
     """
-    masses = positive("masses", masses)
+    masses = np.atleast_1d(positive("masses", masses))
+    if not masses.size:
+        raise InputError("`masses` must hold at least one cluster, got none.")
     return float((masses**2).sum() / masses.sum() ** 2)
 
 

@@ -7,12 +7,11 @@ from scipy.optimize import brentq
 from scipy.special import gamma
 
 from pushforward.errors import InputError
+from pushforward.theory import _checks
 
 
 def _positive(name: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"`{name}` must be positive and finite, got {value!r}.")
-    return float(value)
+    return _checks.scalar(name, _checks.positive(name, value))
 
 
 def scalar(a: float, z: float) -> dict[str, float]:
@@ -26,6 +25,9 @@ def scalar(a: float, z: float) -> dict[str, float]:
 
     [geshkovski2022turnpike]
     """
+    a, z = _checks.scalar("a", a), _checks.scalar("z", z)
+    if abs(a) > 1e7:
+        raise InputError(f"`a` must be at most 1e7 in size, got {a:g}: mu - a rounds.")
     mu = math.hypot(a, 1.0)
     x = z / (1.0 + a * a)
     u = -a * x
@@ -44,14 +46,14 @@ def scalar(a: float, z: float) -> dict[str, float]:
 
 def scalar_value_limit(a: float, z: float, x: float) -> float:
     """phi(x) + c of the scalar problem: the limit of V(T, x) - T V_s."""
-    s = scalar(a, z)
+    s, x = scalar(a, z), _checks.scalar("x", x)
     dx = x - s["state"]
     return 0.5 * s["riccati"] * dx * dx + s["adjoint"] * dx + s["constant"]
 
 
 def scalar_value_remainder(a: float, z: float, x: float) -> float:
     """Limit of e^{mu T} (V(T, x) - T V_s - phi(x) - c): -2 mu pbar dx/(mu - a)."""
-    s = scalar(a, z)
+    s, a, x = scalar(a, z), _checks.scalar("a", a), _checks.scalar("x", x)
     mu = s["rate"]
     return -2.0 * mu / (mu - a) * s["adjoint"] * (x - s["state"])
 
@@ -96,7 +98,7 @@ def wave_rate(frequency: np.ndarray) -> np.ndarray:
     >>> round(float(wave_rate(np.pi)), 7)
     0.4939324
     """
-    w = np.asarray(frequency, dtype=float)
+    w = _checks.positive("frequency", frequency)
     # sqrt(1 + e) - 1 = e/(sqrt(1 + e) + 1): no cancellation at high frequency
     return np.sqrt(0.5 / (np.sqrt(1.0 + w**-2.0) + 1.0))
 
@@ -122,7 +124,7 @@ def wave_null_control(t: np.ndarray, t1: float) -> np.ndarray:
             f"`t1` must be an even integer, got {t1}: the formula is exact"
             " only over whole periods of the wave."
         )
-    return np.sin(np.pi * np.asarray(t)) / t1
+    return np.sin(np.pi * _checks.real("t", t)) / (2 * half)
 
 
 def transport_control(t: np.ndarray, t1: float) -> np.ndarray:
@@ -131,7 +133,10 @@ def transport_control(t: np.ndarray, t1: float) -> np.ndarray:
     >>> transport_control(np.array([0.0, 5.0, 10.0]), 10.0)
     array([0.5, 0.5, 0. ])
     """
-    m = np.minimum(1.0, _positive("t1", t1) - np.asarray(t, dtype=float))
+    left = _positive("t1", t1) - _checks.real("t", t)
+    if np.any(left < 0):
+        raise InputError(f"`t` must not be after t1 = {t1}, got {np.max(t)}.")
+    m = np.minimum(1.0, left)
     return m / (1.0 + m)
 
 

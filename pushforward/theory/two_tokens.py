@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from pushforward.theory import equiangular
-from pushforward.theory._checks import Real, nonnegative, real, representable
+from pushforward.theory._checks import Real, nonnegative, real, representable, together
 
 
 def angle_rate(theta: ArrayLike, beta: ArrayLike) -> Real:
     """d theta/dt under SA: -2 sin(theta) / (1 + e^{beta (1 - cos theta)})."""
-    theta, beta = real("theta", theta), real("beta", beta)
+    theta, beta = together(theta=theta, beta=beta)
     return (-2 * np.sin(theta) * expit(-beta * _versine(theta)))[()]
 
 
 def angle_rate_unnormalized(theta: ArrayLike, beta: ArrayLike) -> Real:
     """d theta/dt under USA: -e^{beta cos theta} sin(theta)."""
-    theta, beta = real("theta", theta), real("beta", beta)
+    theta, beta = together(theta=theta, beta=beta)
     sine = np.sin(theta)
     with np.errstate(over="ignore", divide="ignore"):  # a factor 0 beats an overflow
         speed = -np.sign(sine) * np.exp(beta * np.cos(theta) + np.log(np.abs(sine)))

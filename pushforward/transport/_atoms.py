@@ -101,7 +101,7 @@ def positive(name: str, value: object, fix: str) -> float:
     """A finite positive number, or an error with the fix."""
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, got {value!r}; {fix}") from None
     if not (np.isfinite(number) and number > 0):
         raise InputError(f"{name} must be positive and finite, got {number}; {fix}")
@@ -116,7 +116,7 @@ def simplex_weights(name: str, weights: object | None, n: int) -> np.ndarray:
 def _as_floats(name: str, values: object) -> np.ndarray:
     try:
         return np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be an array of numbers: {error}.") from None
 
 

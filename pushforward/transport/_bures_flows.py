@@ -19,14 +19,15 @@ from scipy.integrate import solve_ivp
 
 from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import positive
-from pushforward.transport._gaussian import Gaussian, square_root
+from pushforward.transport._gaussian import Gaussian, check_gaussians, square_root
 
 NODES = 20_000
 
 
 def gaussian_kl(mu: Gaussian, target: Gaussian) -> float:
     """KL(mu | target) between Gaussians; the target must be invertible."""
-    precision = np.linalg.inv(target.covariance)
+    check_gaussians(mu=mu, target=target)
+    precision = _precision(target)
     shift = mu.mean - target.mean
     product = precision @ mu.covariance
     sign, log_det = np.linalg.slogdet(product)
@@ -36,6 +37,16 @@ def gaussian_kl(mu: Gaussian, target: Gaussian) -> float:
     return 0.5 * (float(np.trace(product)) - mu.d - float(log_det) + quadratic)
 
 
+def _precision(target: Gaussian) -> np.ndarray:
+    """The inverse covariance, or an error where there is none."""
+    try:
+        return np.linalg.inv(target.covariance)
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            "target must have an invertible covariance; add a small ridge to it."
+        ) from error
+
+
 def jko_step(mu: Gaussian, target: Gaussian, h: float) -> Gaussian:
     """The implicit step: argmin over nu of W_2^2(nu, mu) / (2 h) + KL(nu | target).
 
@@ -43,8 +54,9 @@ def jko_step(mu: Gaussian, target: Gaussian, h: float) -> Gaussian:
     covariance is M^{-1/2} Y M^{-1/2}, Y = h + K/2 + (h K + K^2/4)^{1/2}. In dimension
     one with a standard target: s^2 (1 + h) - s s_k - h = 0.
     """
+    check_gaussians(mu=mu, target=target)
     h = positive("h", h, "it is a time step.")
-    precision = np.linalg.inv(target.covariance)
+    precision = _precision(target)
     m = np.eye(mu.d) + h * precision
     mean = np.linalg.solve(m, mu.mean + h * precision @ target.mean)
     inverse_root = np.linalg.inv(square_root(m))

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial.distance import cdist
 
+from pushforward._checks import above_zero
 from pushforward.errors import InputError
 
 OFF_SPHERE = 1e-6
@@ -77,8 +78,7 @@ class TorusDistance:
 
     def __post_init__(self) -> None:
         _check_power(self.p)
-        if not (np.isfinite(self.period) and self.period > 0):
-            raise InputError(f"period must be positive, got {self.period}.")
+        above_zero("period", self.period, "It is the length of a turn.")
 
     def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The (n, m) table of costs."""
@@ -107,5 +107,4 @@ class CostTable:
 
 
 def _check_power(p: float) -> None:
-    if not (np.isfinite(p) and p > 0):
-        raise InputError(f"p must be positive and finite, got {p}; W_2 has p = 2.")
+    above_zero("p", p, "W_2 has p = 2.")

@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.errors import NumericalError
+from pushforward._checks import as_float_array
+from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import (
     Atoms,
     affordable,
@@ -80,6 +81,13 @@ def unbalanced_plan(
     return _settled(Plan(matrix, a, b, total, value, value - dual, (f, g), count), eps)
 
 
+def _numbers(name: str, value: object) -> np.ndarray:
+    array = np.asarray(as_float_array(name, value))
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise InputError(f"{name} must be finite and not negative; it holds masses.")
+    return array
+
+
 def rounded(
     matrix: Float[np.ndarray, "n m"],
     a: Float[np.ndarray, "n"],
@@ -90,6 +98,14 @@ def rounded(
     Rows, then columns, are scaled down to fit, and the missing mass is spread as a
     product. [altschuler2017nearlinear]
     """
+    matrix, a, b = (
+        _numbers(*pair) for pair in (("matrix", matrix), ("a", a), ("b", b))
+    )
+    if matrix.shape != (a.size, b.size) or a.ndim != 1 or b.ndim != 1:
+        raise InputError(
+            f"matrix must have shape (len(a), len(b)), got {matrix.shape} for a of "
+            f"shape {a.shape} and b of shape {b.shape}."
+        )
     rows = matrix.sum(axis=1)
     matrix = matrix * np.minimum(1, a / np.where(rows > 0, rows, 1))[:, None]
     columns = matrix.sum(axis=0)

@@ -22,10 +22,15 @@ class Gaussian:
     covariance: Float[np.ndarray, "d d"]
 
     def __init__(self, mean: ArrayLike, covariance: ArrayLike):
-        mean = np.atleast_1d(np.asarray(mean, dtype=float))
-        matrix = np.atleast_2d(np.asarray(covariance, dtype=float))
+        try:
+            mean = np.atleast_1d(np.asarray(mean, dtype=float))
+            matrix = np.atleast_2d(np.asarray(covariance, dtype=float))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"mean and covariance must be numbers ({error}); pass arrays."
+            ) from error
         d = len(mean)
-        if mean.ndim != 1 or matrix.shape != (d, d):
+        if not mean.size or mean.ndim != 1 or matrix.shape != (d, d):
             raise InputError(
                 f"covariance must be ({d}, {d}) for a mean of shape {mean.shape}, got "
                 f"{matrix.shape}."
@@ -58,6 +63,16 @@ class Gaussian:
         return cls(mean, covariance + ridge * np.eye(len(mean)))
 
 
+def check_gaussians(**measures: object) -> None:
+    """Refuse what is not a Gaussian, by the name of the argument."""
+    for name, value in measures.items():
+        if not isinstance(value, Gaussian):
+            raise InputError(
+                f"{name} must be a Gaussian, got {type(value).__name__}; use "
+                "Gaussian(mean, covariance) or Gaussian.fit(points)."
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class AffineMap:
     """x -> target + slope (x - source), the optimal map between two Gaussians."""
@@ -73,6 +88,7 @@ class AffineMap:
 
 def gaussian_distance(mu: Gaussian, nu: Gaussian) -> float:
     """W_2 between two Gaussians; the Bures distance when the means agree."""
+    check_gaussians(mu=mu, nu=nu)
     _same(mu, nu)
     root = square_root(mu.covariance)
     cross = square_root(root @ nu.covariance @ root)
@@ -83,6 +99,7 @@ def gaussian_distance(mu: Gaussian, nu: Gaussian) -> float:
 
 def gaussian_map(mu: Gaussian, nu: Gaussian) -> AffineMap:
     """The optimal map from mu to nu; mu must have an invertible covariance."""
+    check_gaussians(mu=mu, nu=nu)
     _same(mu, nu)
     return AffineMap(mu.mean, nu.mean, bures_map(mu.covariance, nu.covariance))
 
@@ -93,6 +110,7 @@ def entropic_gaussian_value(mu: Gaussian, nu: Gaussian, eps: float) -> float:
     With s = eps / 2 and D = (4 A^{1/2} B A^{1/2} + s^2)^{1/2}:
     |a - b|^2 + tr A + tr B - tr D + d s (1 - log 2s) + s log det(D + s).
     """
+    check_gaussians(mu=mu, nu=nu)
     eps = positive("eps", eps, "use gaussian_distance for eps = 0.")
     _same(mu, nu)
     s = eps / 2
@@ -108,6 +126,7 @@ def entropic_gaussian_value(mu: Gaussian, nu: Gaussian, eps: float) -> float:
 
 def entropic_gaussian_map(mu: Gaussian, nu: Gaussian, eps: float) -> AffineMap:
     """E[Y | X = x] under the entropic plan: slope A^{-1/2} (D - s) A^{-1/2} / 2."""
+    check_gaussians(mu=mu, nu=nu)
     eps = positive("eps", eps, "use gaussian_map for eps = 0.")
     _same(mu, nu)
     s = eps / 2
@@ -119,6 +138,7 @@ def entropic_gaussian_map(mu: Gaussian, nu: Gaussian, eps: float) -> AffineMap:
 
 def gaussian_sinkhorn_divergence(mu: Gaussian, nu: Gaussian, eps: float) -> float:
     """OT_eps(mu, nu) - OT_eps(mu, mu) / 2 - OT_eps(nu, nu) / 2, in closed form."""
+    check_gaussians(mu=mu, nu=nu)
     within = entropic_gaussian_value(mu, mu, eps) + entropic_gaussian_value(nu, nu, eps)
     return entropic_gaussian_value(mu, nu, eps) - within / 2
 

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import above_zero, whole
 from pushforward.errors import InputError
 from pushforward.transport._atoms import Atoms, simplex_weights
 from pushforward.transport._costs import CostTable
@@ -37,6 +38,8 @@ def gromov_plan(
     A, a = space("A", A, a)
     B, b = space("B", B, b)
     first = np.outer(a, b) if start is None else _coupling(start, a, b)
+    iterations = whole("iterations", iterations, 1)
+    tol = above_zero("tol", tol, "It is the change at which to stop.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         matrix = pot().gromov.gromov_wasserstein(

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from scipy.sparse import csr_array
 from scipy.stats import norm
 
+from pushforward._checks import scalar
 from pushforward.errors import InputError
 from pushforward.transport._atoms import Atoms, on_the_line, positive, simplex_weights
 from pushforward.transport._plan import Plan, certified_dual
@@ -97,6 +98,7 @@ def squared_distance_to_normal(
 ) -> float:
     """W_2^2 between a discrete measure and N(mean, sd^2), exactly."""
     sd = positive("sd", sd, "it is a standard deviation.")
+    mean = float(scalar("mean", mean))
     a = on_the_line("mu", mu)
     x, low, high = _levels(a)
     z, width = norm.ppf(np.stack([low, high])), high - low

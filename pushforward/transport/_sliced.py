@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.errors import InputError
+from pushforward._checks import whole
 from pushforward.transport._atoms import as_atoms, same_dimension
 from pushforward.transport._line import _power, staircase
 
@@ -35,8 +35,7 @@ def sliced_distance(
     p = _power(p)
     a, b = as_atoms("mu", mu), as_atoms("nu", nu)
     same_dimension(a, b)
-    if projections < 2:
-        raise InputError(f"projections must be at least 2, got {projections}.")
+    projections = whole("projections", projections, 2)
     direction = directions(a.points.shape[1], projections, seed)
     x, y = a.points @ direction.T, b.points @ direction.T
     equal = a.n == b.n and np.ptp(a.weights) == 0 and np.ptp(b.weights) == 0
@@ -66,6 +65,7 @@ def directions(d: int, count: int, seed: int) -> Float[np.ndarray, "k d"]:
     Each vector is uniform, and over a frame the mean of <u, m>^2 is exactly |m|^2 / d:
     a shift of the means adds no Monte Carlo error at p = 2.
     """
+    count, seed = whole("projections", count, 1), whole("seed", seed, 0)
     rng = np.random.default_rng(seed)
     size = min(d, count)
     frames = [

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
 from pushforward.statistics.mixtures._fit import Method, MixtureFit, npmle
@@ -33,7 +34,7 @@ def read_numbers(
     `columns` picks columns by name (or by position, "1" the first, when the file has
     no header). Text, empty cells, NaN and ragged rows are refused with their line.
     """
-    path = Path(path)
+    path = as_path("path", path)
     rows = _rows(path)
     header = None if all(_is_number(cell) for cell in rows[0][1]) else rows[0][1]
     body = rows if header is None else rows[1:]

@@ -1,0 +1,242 @@
+"""Every public call of the library with one set of arguments that works."""
+
+import importlib
+import inspect
+import pkgutil
+
+import jax
+import numpy as np
+
+import pushforward as pf
+from pushforward import control, fields, functionals, observables, statistics, transport
+from pushforward.theory import polytope
+
+EYE = np.eye(3)
+S3 = pf.Sphere(3)
+MU = pf.Particles(S3, EYE)
+RING = pf.Particles.equispaced(pf.Circle(), 3)
+SA = pf.Attention(2.0)
+E = pf.InteractionEnergy(2.0)
+KEY = jax.random.key(0)
+SHORT = pf.Adaptive(max_steps=20)
+SQUARE = np.array([[1.0, 0.2], [0.2, 1.0]])
+LINE = np.array([[0.1], [0.5], [0.9]])
+X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.3], [0.5, 0.5]])
+A3 = np.ones(3) / 3
+RUN = pf.flow(SA, MU, 1.0, save=3, solver=SHORT)
+
+# name: (call, arguments); the fuzz replaces one argument or two.
+TARGETS: dict[str, tuple] = {}
+
+
+def target(name, call, **arguments):
+    TARGETS[name] = call, arguments
+
+
+def of_package():
+    for name in ("Sphere", "Euclidean"):
+        target(name, getattr(pf, name), d=3)
+    target("Product", pf.Product, factors=[S3, pf.Circle()])
+    target("Particles", pf.Particles, space=S3, points=EYE, weights=None)
+    target("Particles.normalized", pf.Particles.normalized, space=S3, points=EYE)
+    for name in ("uniform", "gaussian", "orthonormal", "clustered"):
+        make = getattr(pf.Particles, name)
+        known = {"space": S3, "n": 3, "key": KEY, "centers": 2, "scale": 0.1}
+        target(f"Particles.{name}", make, **required(make, known))
+    target("Particles.equispaced", pf.Particles.equispaced, space=pf.Circle(), n=3)
+    target(
+        "vonmises_fisher", pf.Particles.vonmises_fisher,
+        space=S3, n=3, mean=EYE[0], kappa=2.0, key=KEY,
+    )  # fmt: skip
+    target("merge", lambda radius: MU.merge(radius), radius=0.1)
+    target("from_file", pf.Particles.from_file, space=S3, path="nowhere.npy")
+    target("Exact", pf.Exact, chunk=2)
+    target("Auto", pf.Auto, tol=1e-8)
+    target("Spectral", pf.Spectral, tol=1e-8)
+    of_fields()
+    for name in ("Heun", "Layers", "LieTrotter"):
+        target(name, getattr(pf, name), h=0.1, max_steps=10)
+    target("Adaptive", pf.Adaptive, rtol=1e-8, atol=1e-8, scheme=None, max_steps=10)
+    target("Brownian", pf.Brownian, sigma=0.1)
+    target("Merge", pf.Merge, radius=0.1)
+    target("ArcLength", pf.ArcLength, step=0.1)
+    target("cite", lambda x: pf.cite(x), x="Attention")
+    target("key_for", pf.key_for, seed=1, purpose="fuzz")
+    target("load", pf.load, path="nowhere")
+    target("at", RUN.at, t=0.5)
+    target(
+        "flow", pf.flow, field=SA, mu=MU, t1=1.0, t0=0.0, save=3, solver=SHORT,
+        merge=None, noise=None, observe={"E": E}, until=None, key=None, store=None,
+    )  # fmt: skip
+
+
+def of_fields():
+    weights = {"Q": EYE, "K": EYE, "V": EYE}
+    for name in ("Attention", "UnnormalizedAttention", "CausalAttention"):
+        target(name, getattr(pf, name), beta=1.0, **weights)
+    for call in (pf.Attention, pf.CausalAttention):  # USA overflows, and flows say so
+        name = f"{call.__name__}()"
+        target(name, lambda beta, call=call: call(beta)(0.0, MU), beta=1.0)
+    for name in ("HardAttention", "HardRelaxation"):
+        target(name, getattr(pf, name), **weights, tie=1e-12)
+    target("RescaledAttention", pf.RescaledAttention, **weights, beta=1.0)
+    target("Heads", pf.Heads, heads=[SA, SA])
+    target("Sum", pf.Sum, fields=[SA, SA])
+    target("Multiple", pf.Multiple, c=2.0, field=SA)
+    target("Switched", pf.Switched, fields=[SA, SA], times=[0.0, 1.0, 2.0])
+    target("Perceptron", pf.Perceptron, W=EYE, A=EYE, b=np.ones(3))
+    for name in ("PreNorm", "PeriNorm", "DepthScaledNorm"):
+        target(name, getattr(pf, name), field=SA)
+    target("MixNorm", pf.MixNorm, field=SA, switch=1.0)
+    target("UnitNorm", pf.UnitNorm, field=SA, alpha=1.0)
+    target("GradientFlow", pf.GradientFlow, F=E, metric=pf.Wasserstein())
+    target("WassersteinFisherRao", pf.WassersteinFisherRao, transport=1.0, reaction=1.0)
+    for name in ("InteractionEnergy", "SoftmaxWeighted"):
+        target(name, getattr(pf, name), beta=1.0)
+    target("energy()", lambda beta: pf.InteractionEnergy(beta)(MU), beta=1.0)
+    target("FunctionalMultiple", pf.FunctionalMultiple, c=2.0, F=E)
+    target("FunctionalSum", pf.FunctionalSum, terms=[E, E])
+    target(
+        "PerceptronPotential", pf.PerceptronPotential,
+        omega=np.ones(3), A=EYE, b=np.zeros(3),
+    )  # fmt: skip
+    target("Alibi", fields.Alibi, slope=1.0)
+    target("Window", fields.Window, width=2)
+    target("ByLag", fields.ByLag, values=[0.0, -1.0])
+    target("paper_energy", functionals.paper_energy, beta=1.0)
+
+
+def of_observables():
+    for name in ("Clusters", "ClusterCount", "LargestMass"):
+        call = getattr(observables, name)
+        target(name, lambda radius, mu, c=call: c(radius)(mu), radius=0.1, mu=MU)
+    target("Centers", lambda r, mu: observables.Centers(r)(mu), r=0.1, mu=MU)
+    target("ClosePairs", lambda c, mu: observables.ClosePairs(c)(mu), c=0.9, mu=MU)
+    target("attention_entropy", observables.attention_entropy, A=np.ones((3, 3)) / 3)
+    target("attention_matrix", observables.attention_matrix, mu=MU, beta=1.0, Q=EYE)
+    target("attention_rank", observables.attention_rank, A=EYE, tolerance=0.1)
+    target("leaders", observables.leaders, A=EYE, threshold=0.5)
+    target("cosine_histogram", observables.cosine_histogram, mu=MU, bins=10)
+    target("distance_to_set", observables.distance_to_set, mu=MU, targets=EYE)
+    plain = "effective_rank hemisphere_margin in_hemisphere mean_cosine"
+    for name in f"{plain} order_parameter pair_cosines".split():
+        target(name, getattr(observables, name), mu=RING)
+
+
+def of_transport():
+    g = transport.Gaussian(np.zeros(2), np.eye(2))
+    h = transport.Gaussian(np.ones(2), 2 * np.eye(2))
+    target("Gaussian", transport.Gaussian, mean=np.zeros(2), covariance=np.eye(2))
+    target("Atoms", transport.Atoms, points=EYE, weights=np.ones(3) / 3)
+    target("CostTable", transport.CostTable, table=EYE)
+    for name in ("DistancePower", "SphereDistance"):
+        target(name, getattr(transport, name), p=2.0)
+    target("TorusDistance", transport.TorusDistance, period=1.0, p=2.0)
+    for name in ("line_distance", "line_plan", "circle_distance", "circle_plan"):
+        target(name, getattr(transport, name), mu=LINE, nu=LINE[::-1], p=2.0)
+    for name in ("optimal_plan", "wasserstein_distance", "nearest_neighbor_map"):
+        target(name, getattr(transport, name), mu=EYE, nu=EYE[::-1])
+    target(
+        "rounded", transport.rounded, matrix=EYE / 3, a=np.ones(3) / 3, b=[1 / 3] * 3
+    )
+    for name in ("gaussian_distance", "gaussian_map"):
+        target(name, getattr(transport, name), mu=g, nu=h)
+    target("gaussian_kl", transport.gaussian_kl, mu=g, target=h)
+    for name in ("map", "value"):
+        call = getattr(transport, f"entropic_gaussian_{name}")
+        target(call.__name__, call, mu=g, nu=h, eps=0.1)
+    target("jko_step", transport.jko_step, mu=g, target=h, h=0.1)
+    target("squared_distance_to_normal", transport.squared_distance_to_normal,
+           mu=LINE, mean=0.0, sd=1.0)  # fmt: skip
+    target("power_distance_to_uniform", transport.power_distance_to_uniform,
+           mu=LINE, p=2.0)  # fmt: skip
+    target("gromov_plan", transport.gromov_plan, A=EYE, B=EYE, iterations=5)
+    target("sliced", transport.sliced_distance, mu=X, nu=X, projections=5, seed=0)
+
+
+def of_statistics():
+    A = np.random.default_rng(0).normal(size=(6, 2))
+    for name in ("gulp", "gulp_standard_error"):
+        target(name, getattr(statistics, name), A=A, B=A + 0.1, lambdas=0.1)
+    for name in ("cca", "cka", "procrustes"):
+        target(name, getattr(statistics, name), A=A, B=A + 0.1)
+    target("classical_scaling", statistics.classical_scaling, distances=1 - EYE,
+           dimension=2)  # fmt: skip
+    target(
+        "align_covariances", statistics.align_covariances, A=SQUARE, B=SQUARE, seed=0
+    )
+    target("MassGate", statistics.MassGate, gap=0.01)
+    target("PpmGate", statistics.PpmGate, ppm=15.0)
+    target("SparseGromov", statistics.SparseGromov, rho=0.1, eps=0.1, tol=1e-6)
+    target("QuasiLikelihood", statistics.QuasiLikelihood, ridge=0.1)
+    target("FeatureTable", statistics.FeatureTable, ids=["a", "b"],
+           mz=np.array([1.0, 2.0]), rt=np.array([1.0, 2.0]),
+           intensities=np.arange(6.0).reshape(3, 2))  # fmt: skip
+    target("parse_columns", statistics.parse_columns, text="mz=a")
+    target("read_table", statistics.read_table, path="nowhere.csv")
+    target("read_representation", statistics.read_representation, path="nowhere.npy")
+
+
+def of_control():
+    target("LinearQuadratic", control.LinearQuadratic, A=np.eye(2), B=np.eye(2),
+           C=np.eye(2), z=np.ones(2), R=np.eye(2))  # fmt: skip
+    for name in ("L2", "H1"):
+        target(name, getattr(control, name), lam=0.1)
+    target("L1", control.L1, lam=0.1, bound=1.0)
+    target("Adam", control.Adam, rate=0.1, steps=10, batch=None)
+    target("LBFGS", control.LBFGS, steps=10, memory=3, tolerance=1e-6)
+    target("Readout", control.Readout, P=np.ones((1, 2)), c=np.zeros(1))
+    for name in ("In", "Out"):
+        target(name, getattr(control, name), d=2)
+    target("Bottleneck", control.Bottleneck, d=2, hidden=3)
+
+
+# One plausible value per parameter of the closed forms; most are plain numbers.
+VALUES = {
+    "beta": 20.0, "c": 2.0, "t_max": 5.0, "alpha": 0.9, "u_0": 0.1, "lam": 0.1,
+    "n": 5, "d": 3, "k": 2, "k_max": 3, "index": 3, "n_free": 4, "arcs": 2,
+    "V": EYE, "Q": None, "K": None, "B": None, "A": None, "points": X, "x_0": EYE[0],
+    "vertices": X[:3], "x": 0.3, "centers": EYE, "angles": [0.1, 1.0, 2.5],
+    "masses": [0.2, 0.3, 0.5], "omega": [1.0, 0.5], "activated_targets": X,
+    "start": 0.2, "delta": 0.1, "epsilon": 0.01, "share": 0.3, "r": 0.5, "r_0": 0.5,
+    "w": 0.5, "w_0": 0.5, "highest": 1.0, "exponent": 2.0, "frequency": 2,
+}  # fmt: skip
+
+
+SPECIAL = {
+    "depth.tracking_rates": {"omega": 1.0},
+    "depth.sparse_scalar": {"t1": 10.0, "bound": 2.0},
+    "depth.sparse_logistic": {"t1": 10.0, "bound": 2.0},
+    "metastability.is_separated": {"points": EYE},
+    "turnpike.wave_null_control": {"t1": 4.0},
+}
+
+
+def of_theory():
+    for module in pkgutil.iter_modules(pf.theory.__path__):
+        if module.name.startswith("_"):
+            continue
+        home = importlib.import_module(f"pushforward.theory.{module.name}")
+        for name, call in vars(home).items():
+            own = inspect.isfunction(call) and call.__module__ == home.__name__
+            if own and not name.startswith("_"):
+                names = inspect.signature(call).parameters
+                target(f"{module.name}.{name}", call,
+                       **{p: VALUES.get(p, 0.5) for p in names})  # fmt: skip
+    for name, change in SPECIAL.items():
+        call, arguments = TARGETS[name]
+        TARGETS[name] = call, arguments | change
+    x = {"x": X[:1]}
+    call, arguments = TARGETS["polytope.hardmax_cells"]
+    assert call is polytope.hardmax_cells
+    TARGETS["polytope.hardmax_cells"] = call, arguments | x
+
+
+def required(call, known: dict) -> dict:
+    parameters = inspect.signature(call).parameters.values()
+    return {p.name: known[p.name] for p in parameters if p.name in known}
+
+
+for part in (of_package, of_observables, of_transport, of_statistics, of_control):
+    part()
+of_theory()
