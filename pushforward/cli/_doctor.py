@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import platform
@@ -97,7 +98,7 @@ def _arithmetic() -> Check:
     except Exception as error:  # whatever a broken installation raises, it is named
         return Check("arithmetic", False, f"{type(error).__name__}", fix, needed=True)
     # e / (e + 2) on the token itself, 1 / (e + 2) on each other one
-    gap = float(np.abs(v - (1 - x) / (np.e + 2)).max())
+    gap = float(np.abs(v - (1 - x) / (math.e + 2)).max())
     return Check("arithmetic", gap < 1e-15, f"error {gap:.0e}", fix, needed=True)
 
 

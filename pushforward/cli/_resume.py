@@ -28,11 +28,10 @@ def resumed(run: pathlib.Path, live: Callable):
     from pushforward.io import resumption
 
     rest = resumption(run)
-    energy = rest.observe.get("energy")
     if not {"energy", "clusters", "largest_mass"} <= set(rest.observe):
         raise StoreError(
             f"{run} was not written by `pushforward simulate`. In Python: "
             f'pushforward.io.resumption("{run}").flow().'
         )
     trajectory = live(float(rest.times[-1]), rest.observe, rest.flow)
-    return trajectory, float(energy.beta)
+    return trajectory, float(rest.observe["energy"].beta)

@@ -45,7 +45,7 @@ class Adaptive(AbstractSolver):
             )
         self.scheme = scheme
         self.max_steps = whole("max_steps", max_steps, 1)
-        self.order = int(self.scheme.order(None))
+        self.order = int(self.scheme.order(None) or 0)
 
     def first_step(self, motion, span):
         """A hundredth of the time in which the fastest particle moves by one."""

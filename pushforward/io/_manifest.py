@@ -34,8 +34,8 @@ class Manifest(NamedTuple):
         """What to write once these frames are on the disk."""
         numbers = (carry.t, carry.h, carry.accepted, carry.rejected, carry.status)
         state = (carry.mu.points, carry.mu.log_weights)
-        frames = np.array(times, float), np.array(hashes)
-        return cls(*(np.asarray(value) for value in (*numbers, *state)), *frames)
+        frames = (np.array(times, float), np.array(hashes))
+        return cls._make(np.asarray(v) for v in (*numbers, *state, *frames))
 
     def carry(self, mu: Particles) -> Carry:
         """The integrator's state; `mu` gives the space."""

@@ -181,7 +181,7 @@ class RunStore:
         last = mu.moved(done.final.points, done.final.log_weights)
         carry = Carry.start(done.times[-1], last)
         counted = Carry(carry.t, last, carry.h, done.steps, done.rejected, carry.status)
-        return Resumed(counted, done.times, frames_of(arrays), done.outcome)
+        return Resumed(counted, arrays["time"], frames_of(arrays), done.outcome)
 
     def close(self) -> None:
         """Commit what is written and let others write."""

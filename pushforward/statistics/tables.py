@@ -27,14 +27,7 @@ class FeatureTable:
     decisions: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        listed("ids", self.ids, "names")
-        for label in ("mz", "rt", "intensities"):
-            values = getattr(self, label)
-            if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-                raise InputError(
-                    f"`{label}` of {self.name} must be an array of numbers, "
-                    f"got {type(values).__name__}."
-                )
+        _refuse_other_types(self)
         p = len(self.ids)
         if p == 0:
             raise InputError(
@@ -105,6 +98,17 @@ class FeatureTable:
             self.name,
             self.decisions,
         )
+
+
+def _refuse_other_types(table: "FeatureTable") -> None:
+    listed("ids", table.ids, "names")
+    for label in ("mz", "rt", "intensities"):
+        values = getattr(table, label)
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+            raise InputError(
+                f"`{label}` of {table.name} must be an array of numbers, "
+                f"got {type(values).__name__}."
+            )
 
 
 def _refuse_nonfinite(table: FeatureTable, label: str, values: np.ndarray) -> None:
