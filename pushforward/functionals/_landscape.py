@@ -21,8 +21,8 @@ def minimize(
 ) -> Minimizer:
     """The minimizer of F over all probability measures, with its duality gap.
 
-    F is a sum of positive multiples of `InteractionEnergy` and of
-    `PerceptronPotential`s: convex in the measure. With lambda = int F_mu dmu,
+    F is a sum of positive multiples of `InteractionEnergy` and of potentials
+    `PerceptronPotential`: convex in the measure. With lambda = int F_mu dmu,
 
         F(mu) - min F <= gap = lambda - min_x F_mu(x),
 

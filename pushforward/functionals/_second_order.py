@@ -43,8 +43,8 @@ def second_order(F: AbstractFunctional, mu: Particles) -> SecondOrder:
     With kernel k(<x,y>) and potential V, and tangent directions xi_i,
 
         H_ij = m_i m_j (k'' <xi_i, x_j><x_i, xi_j> + k' <xi_i, xi_j>),   i != j,
-        H_ii = m_i [ sum_{j != i} m_j (k'' x_j x_j^T - k' <x_i, x_j>)
-                     + Hess V - <x_i, grad V> ].
+        H_ii = m_i [sum_{j != i} m_j (k'' x_j x_j^T - k' <x_i, x_j>) + R_i],
+        R_i = Hess V - <x_i, grad V>.
 
     On the circle the off-diagonal is -m_i m_j K''(theta_i - theta_j). Fields are
     gradients, which move an atom as a whole: there are no other directions. Merge
