@@ -16,6 +16,7 @@ from pushforward.plot.layer_similarity import layer_similarity, similarity_maps
 from pushforward.plot.probing import (
     cluster_counts,
     head_maps,
+    kinetic_curve,
     layer_curves,
     motion_shares,
     sensitivity_curve,
@@ -68,7 +69,7 @@ def _model(one: Examination, numbered: bool) -> list[str]:
     if one.sensitivity is not None:
         parts += [
             f"<h3>What the last token feels</h3>{say.sensitivity(one)}",
-            _image("Sensitivity", sensitivity_curve(one.sensitivity)),
+            _image("Sensitivity", sensitivity_curve(one.sensitivity, kinetic_curve)),
         ]
     chosen = evenly(depth + 1, MOST_LAYERS)
     layers = [np.asarray(trajectory.points[k]) for k in chosen]

@@ -10,6 +10,7 @@ from matplotlib.ticker import NullFormatter
 
 from pushforward.plot._style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.probe import REGIMES, Examination, HeadSpectra, LayerTable, Sensitivity
+from pushforward.theory.kinetic import retrieval as theory_of_retrieval
 
 NAMES = {  # of the shares of motion, in words
     "own": "the model's own attention",
@@ -167,6 +168,12 @@ def motion_shares(found: Examination) -> Figure:
     return figure
 
 
+def kinetic_curve(position: np.ndarray) -> np.ndarray:
+    """S_t of the kinetic theory with beta = lambda = 1 at t = 1.2, where it is a U."""
+    inside = np.clip(position, 0.01, 0.99)
+    return np.asarray(theory_of_retrieval(inside, 1.2, 1.0, 1.0))
+
+
 @styled
 def sensitivity_curve(
     found: Sensitivity, theory: Callable[[np.ndarray], np.ndarray] | None = None
@@ -174,6 +181,7 @@ def sensitivity_curve(
     """The last token's sensitivity to each position, over its mean.
 
     `theory`, a function of the position in (0, 1), is drawn beside it, over its mean.
+    `kinetic_curve` is one: for shape, not for size, as nothing in it is fitted.
     """
     figure = new_figure(6.4, 3.0)
     ax = figure.add_subplot()
@@ -184,9 +192,8 @@ def sensitivity_curve(
     ax.plot(centers, medians, "o-", color=PALETTE[0], ms=4, label="median of neighbors")
     if theory is not None:
         values = np.asarray(theory(found.positions), float)
-        ax.plot(
-            found.positions, values / values.mean(), color=PALETTE[1], label="theory"
-        )
+        label = "kinetic theory, scaled" if theory is kinetic_curve else "theory"
+        ax.plot(found.positions, values / values.mean(), color=PALETTE[1], label=label)
     ax.set_yscale("log")
     ax.axhline(1, color=HAIR, lw=0.8)
     ax.set_xlabel("position in the text (0 first, 1 last)")

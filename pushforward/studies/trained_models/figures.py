@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from pushforward.plot import cosine_histograms
 from pushforward.plot._style import DEPTHS, PALETTE, SOFT, new_figure, styled
-from pushforward.plot.probing import NAMES, STYLE
+from pushforward.plot.probing import NAMES, STYLE, kinetic_curve
 from pushforward.studies.trained_models.study import (
     MODELS,
     Parameters,
@@ -155,6 +155,10 @@ def draw_sensitivity(data: Arrays) -> Figure:
         parts = np.array_split(np.arange(len(x)), 12)
         middle = [np.median(y[p]) for p in parts]
         ax.plot([x[p].mean() for p in parts], middle, "o-", ms=4, color=PALETTE[0])
+        theory = kinetic_curve(x)
+        scaled = theory * np.median(y) / np.median(theory)
+        ax.plot(x, scaled, color=PALETTE[1], label="kinetic theory, scaled")
+        ax.legend(loc="upper center")
         ax.set_yscale("log")
         ax.set_title(name)
         ax.set_xlabel("position in the text")
