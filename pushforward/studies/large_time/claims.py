@@ -1,5 +1,7 @@
 """Claims T1 to T3 and the experiments on circles, chess board and digits."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,7 +48,7 @@ def minimal_norm(p: Parameters) -> Claim:
     problem = target_problem(
         Out(1, relu),
         [[0.5]],
-        [[np.e]],
+        [[math.e]],
         lam=1.0,
         horizon=1.0,
         layers=80,
@@ -55,7 +57,7 @@ def minimal_norm(p: Parameters) -> Claim:
     )
     one = Weights(jnp.ones((80, 2)), None)
     found = minimal_norm_interpolator(problem, start=one).history[-1]
-    exact = theory.scalar_minimal_norm(0.5, np.e)
+    exact = theory.scalar_minimal_norm(0.5, math.e)
     return within(NAME, "T1 minimal norm (C3-1)", PAPER, "theorem", found, exact, 2e-5)
 
 
@@ -63,7 +65,7 @@ def risk_bound(p: Parameters) -> Claim:
     """T1: E(T) <= lam ||v*||^2/T for every T."""
     runs = scalar_sweep()
     worst = max(float(r.problem.horizon) * r.risk()[-1] for r in runs)
-    exact = theory.scalar_minimal_norm(0.5, np.e)
+    exact = theory.scalar_minimal_norm(0.5, math.e)
     return at_most(NAME, "T1 largest T E(T) (C3-3)", PAPER, "theorem", worst, exact)
 
 
@@ -99,7 +101,7 @@ def squared_constant(p: Parameters) -> Claim:
         PAPER,
         "theorem",
         float(last.problem.horizon) ** 2 * last.risk()[-1],
-        theory.squared_risk_constant(0.5, np.e, 1.0),
+        theory.squared_risk_constant(0.5, math.e, 1.0),
         5e-5,
     )
 

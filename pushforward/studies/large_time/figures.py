@@ -1,5 +1,6 @@
 """Pictures of deep networks: decay laws, classes on the move, decision regions."""
 
+import math
 from typing import Any
 
 import jax
@@ -44,8 +45,8 @@ def compute_risk(p: Parameters) -> dict[str, Any]:
     return {
         "horizons": horizons,
         "risk": np.array([r.risk()[-1] for r in runs]),
-        "bound": theory.scalar_minimal_norm(0.5, np.e) / horizons,
-        "law": theory.squared_risk_constant(0.5, np.e, 1.0) / horizons**2,
+        "bound": theory.scalar_minimal_norm(0.5, math.e) / horizons,
+        "law": theory.squared_risk_constant(0.5, math.e, 1.0) / horizons**2,
     }
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 
 import jax
 import numpy as np
@@ -59,7 +60,7 @@ def scalar_sweep() -> tuple[Trained, ...]:
     problem = target_problem(
         Out(1, relu),
         [[0.5]],
-        [[np.e]],
+        [[math.e]],
         lam=1.0,
         horizon=1.0,
         layers=40,

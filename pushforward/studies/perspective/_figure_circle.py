@@ -1,6 +1,7 @@
 """Figures 4 and 6, the growth of waves, and the clock of layers."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -146,8 +147,8 @@ def draw_growth(data: dict[str, np.ndarray]) -> Figure:
         mine = data["waves"][:, 0] == beta
         at = data["waves"][mine, 1], data["measured"][mine]
         left.plot(*at, "o", mfc="none", ms=8, color=PALETTE[i])
-    left.axhline(2 / np.e, lw=0.7, ls=":", color=INK)
-    left.text(20, 2 / np.e, "2/e", ha="right", va="bottom")
+    left.axhline(2 / math.e, lw=0.7, ls=":", color=INK)
+    left.text(20, 2 / math.e, "2/e", ha="right", va="bottom")
     left.set(
         xlabel="degree k",
         ylabel=r"growth rate $\lambda_k$",

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -69,7 +70,7 @@ def scalar_problem(
     return TrainingProblem(
         Out(1, jax.nn.relu),
         [[0.5]],
-        [np.e],
+        [math.e],
         loss=loss,
         penalty=L1(LAM, BOUND),
         horizon=t1,
