@@ -145,7 +145,8 @@ class RunStore:
             self.group["time"][:] = times
             about = {**counts, "hashes": self.hashes, "outcome": ended}
             about["seal"] = seal({**self.group.attrs, **about}, times)
-            self.group.attrs.update(about)
+            # Once: `attrs.update` writes key by key, and a kill may fall in between.
+            self.group.update_attributes(about)
             self._complete()
 
     def _complete(self) -> None:

@@ -121,7 +121,10 @@ def entropic_gaussian_value(mu: Gaussian, nu: Gaussian, eps: float) -> float:
     shift = float(np.sum((mu.mean - nu.mean) ** 2))
     traces = float(np.trace(mu.covariance) + np.trace(nu.covariance))
     entropy = mu.d * s * (1 - np.log(2 * s)) + s * float(np.log(d_values + s).sum())
-    return shift + traces - float(d_values.sum()) + entropy
+    value = shift + traces - float(d_values.sum()) + entropy
+    if not np.isfinite(value):
+        raise InputError(f"`eps` {eps:g} is too small: use gaussian_distance for 0.")
+    return value
 
 
 def entropic_gaussian_map(mu: Gaussian, nu: Gaussian, eps: float) -> AffineMap:

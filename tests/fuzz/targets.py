@@ -212,9 +212,22 @@ SPECIAL = {
 }
 
 
+# Closed forms of the measure-level papers: their own tests refuse bad input, but they
+# have no plausible values here yet.
+NOT_YET = {
+    "homogenized",
+    "homogenized_pair",
+    "kinetic",
+    "kinetic_lattice",
+    "kinetic_mean_field",
+    "landscape",
+    "noisy",
+}
+
+
 def of_theory():
     for module in pkgutil.iter_modules(pf.theory.__path__):
-        if module.name.startswith("_"):
+        if module.name.startswith("_") or module.name in NOT_YET:
             continue
         home = importlib.import_module(f"pushforward.theory.{module.name}")
         for name, call in vars(home).items():

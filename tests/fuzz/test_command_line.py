@@ -86,4 +86,10 @@ def test_twenty_thousand_hostile_options():
 
 def test_every_command_is_fuzzed_or_takes_no_values():
     group = typer.main.get_command(app)
-    assert set(group.commands) - set(CHEAP) <= {"doctor", "study", "explore", "probe"}
+    assert set(group.commands) - set(CHEAP) <= {
+        "doctor",
+        "study",
+        "explore",
+        "probe",
+        "models",
+    }

@@ -227,12 +227,13 @@ def send_when_written(number, frames):
             try:
                 if len(np.load("run.resume.npz")["hashes"]) >= frames:
                     return os.kill(os.getpid(), number)
-            except OSError:
+            except (OSError, ValueError, EOFError, KeyError):
                 continue
 
     threading.Thread(target=watch, daemon=True).start()
 
 
+@pytest.mark.slow  # the signal must fall inside the run, which a busy machine may miss
 def test_sigterm_and_ctrl_c_save_and_exit_5_then_resume_bitwise(command):
     for number in (signal.SIGTERM, signal.SIGINT):
         first = not pathlib.Path("run").exists()

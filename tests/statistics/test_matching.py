@@ -360,7 +360,7 @@ def test_few_features_and_a_constant_one_still_match():
         (lambda t: MassGate(0.0), "must be positive"),
         (lambda t: PpmGate(np.nan), "must be positive"),
         (lambda t: SparseGromov(eps=-1.0), "must be positive"),
-        (lambda t: SparseGromov(max_rounds=0), ">= 1"),
+        (lambda t: SparseGromov(max_rounds=0), "at least 1"),
         (lambda t: SplineDrift(folds=1), "folds"),
         (lambda t: SplineDrift(mads=-1.0), "published"),
         (lambda t: Noise(-1.0, 0.0), ">= 0"),

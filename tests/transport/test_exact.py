@@ -129,7 +129,7 @@ def test_sphere_and_torus_costs():
     assert torus[0, 0] == pytest.approx(0.1, abs=1e-14)
     with pytest.raises(InputError, match="off the unit sphere"):
         SphereDistance()(2 * x, y)
-    with pytest.raises(InputError, match="p must be"):
+    with pytest.raises(InputError, match="`p` must be"):
         DistancePower(-1.0)
     with pytest.raises(InputError, match="period"):
         TorusDistance(0.0)
