@@ -114,6 +114,7 @@ def uninterrupted(run, whole):
     resumption(run)._replace(path=whole).flow()
 
 
+@pytest.mark.slow  # half a minute of starting Python
 def test_simulate_killed_twice_resumes_bitwise(tmp_path):
     """With noise: the key, the step and the clock are all part of the state."""
     counts = [kill_simulate(tmp_path, tmp_path, after, 1501) for after in (2, 200)]
