@@ -81,6 +81,8 @@ def whole(name: str, value: object, least: int, why: str = "") -> int:
             f"`{name}` must be an integer of at least {least}, "
             f"got {_shown(value)}.{hint}"
         )
+    if int(value) > 2**53:  # type: ignore[call-overload]
+        raise InputError(f"`{name}` must be at most 2^53, got {_shown(value)}.{hint}")
     return int(value)  # type: ignore[call-overload]
 
 

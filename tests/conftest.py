@@ -1,11 +1,49 @@
-"""Strict numerics for every test: 64 bits, no silent rank or dtype promotion."""
+"""Strict numerics for every test: 64 bits, no silent rank or dtype promotion.
 
+Compiled programs are shared: one folder for all workers and the commands they start,
+empty at the start of the run and gone at its end.
+"""
+
+import gc
+import os
+import pathlib
+import shutil
+import tempfile
+
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+OWN_CACHE = None
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # the first process of the run
+    OWN_CACHE = tempfile.mkdtemp(prefix="pushforward-compiled-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = OWN_CACHE
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+    jax.config.update("jax_compilation_cache_dir", OWN_CACHE)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+# Every compiled program holds memory maps and the kernel grants a process 65,530;
+# beyond them XLA dies. Thousands of tests in one process get there.
+MOST_MAPS = 30_000
+MAPS = pathlib.Path("/proc/self/maps")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_compiled_programs():
+    yield
+    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MOST_MAPS:
+        jax.clear_caches()
+        eqx.clear_caches()
+        gc.collect()
+
+
+def pytest_unconfigure():
+    if OWN_CACHE is not None:
+        shutil.rmtree(OWN_CACHE, ignore_errors=True)
 
 
 def sine_data(n: int, d: int) -> np.ndarray:

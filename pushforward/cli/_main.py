@@ -98,6 +98,8 @@ def _stop(message: str, code: int) -> NoReturn:
 
 def _use_compilation_cache() -> None:
     """Compiled programs survive the process: a second run starts in a second."""
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return  # the user has one already
     import jax
 
     home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"

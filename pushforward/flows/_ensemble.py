@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from pushforward._checks import positive, whole
+from pushforward._checks import measure, positive, prng_key, whole
 from pushforward.errors import InputError, NumericalError
 from pushforward.flows._noise import AbstractNoise
 from pushforward.measures import Particles
@@ -43,10 +43,14 @@ def ensemble(
     """
     if not isinstance(noise, AbstractNoise):
         raise InputError(f"`noise` must be a noise such as GramNoise, got {noise!r}.")
+    measure("mu", mu)
+    if not callable(observe):
+        raise InputError(f"`observe` must be a function of a measure, got {observe!r}.")
     layers, every = whole("layers", layers, 1), whole("every", every, 1)
     replicas, batch = whole("replicas", replicas, 1), whole("batch", batch, 1)
     if layers % every:
         raise InputError(f"`layers` must be a multiple of `every`: {layers}, {every}.")
+    prng_key("key", key)
     step = positive("h", h)
     keys, parts = jax.random.split(key, replicas), []
     for begin in range(0, replicas, batch):

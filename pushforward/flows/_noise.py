@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from pushforward._checks import positive
+from pushforward._checks import listed, positive
 from pushforward._printing import shown
 from pushforward.errors import InputError
 from pushforward.measures import Particles
@@ -127,7 +127,7 @@ class NoiseSum(AbstractNoise):
     terms: tuple[AbstractNoise, ...]
 
     def __init__(self, terms):
-        self.terms = tuple(terms)
+        self.terms = listed("terms", terms, "noises")
         good = all(isinstance(term, AbstractNoise) for term in self.terms)
         if not self.terms or not good:
             raise InputError(

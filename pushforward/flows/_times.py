@@ -72,7 +72,7 @@ def save_times(save, t0: float, t1: float) -> np.ndarray:
         return np.linspace(t0, t1, whole("save", save, 2) if t1 > t0 else 1)
     try:
         times = np.asarray(save, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         times = np.empty(0)
     if not np.isfinite(times).all():
         raise InputError(f"`save` must hold finite times, got {save!r}.")
@@ -92,7 +92,7 @@ def save_times(save, t0: float, t1: float) -> np.ndarray:
 def _finite(name: str, value) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"`{name}` must be a number, got {value!r}.") from error
     if not np.isfinite(number):
         raise InputError(f"`{name}` must be finite, got {number}.")

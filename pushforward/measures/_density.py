@@ -9,7 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float, PRNGKeyArray
 
-from pushforward._checks import as_float_array, check_finite, is_traced, scalar
+from pushforward._checks import (
+    as_float_array,
+    check_finite,
+    is_traced,
+    prng_key,
+    scalar,
+)
 from pushforward.errors import InputError
 from pushforward.measures._basis import AbstractBasis
 from pushforward.measures._fourier import Fourier
@@ -126,6 +132,7 @@ class Density(eqx.Module):
 
     def sample(self, key: PRNGKeyArray, n: int) -> Particles:
         """n independent particles of this law, negative ripples counted as zero."""
+        prng_key("key", key)
         return Particles(self.space, sampled(self.basis, self.coefficients, key, n))
 
     def quadrature(self) -> Particles:

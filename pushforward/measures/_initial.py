@@ -52,6 +52,8 @@ def vonmises_fisher(
         raise InputError(f"`space` must be a sphere or the circle, got {space!r}.")
     n = whole("n", n, 1)
     kappa = positive("kappa", kappa, "It is a concentration; 0 is `uniform`.")
+    if not is_traced(kappa) and kappa > 1e100:
+        raise InputError(f"`kappa` must be at most 1e100, got {float(kappa):g}.")
     mean = as_float_array("mean", mean)
     check_finite("mean", mean)
     if mean.shape != (space.d,) or (not is_traced(mean) and not mean.any()):
@@ -61,26 +63,28 @@ def vonmises_fisher(
     mean = space.project(mean)
     key_cosine, key_direction = jax.random.split(key)
     keys = jax.random.split(key_cosine, n)
-    w = jax.vmap(lambda k: _wood_cosine(k, kappa, space.d))(keys)[:, None]
+    gap = jax.vmap(lambda k: _wood_gap(k, kappa, space.d))(keys)[:, None]
     across = jax.random.normal(key_direction, (n, space.d))
     across = across - (across @ mean)[:, None] * mean[None, :]
     across = across / jnp.linalg.norm(across, axis=1, keepdims=True)
-    return space.project(w * mean[None, :] + jnp.sqrt(1 - w**2) * across)
+    sine = jnp.sqrt(gap * (2 - gap))
+    return space.project((1 - gap) * mean[None, :] + sine * across)
 
 
-def _wood_cosine(key: PRNGKeyArray, kappa: Array, d: int) -> Array:
+def _wood_gap(key: PRNGKeyArray, kappa: Array, d: int) -> Array:
+    """One minus the cosine: the cosine itself rounds to one at kappa = 1e16."""
     m = d - 1
-    b = m / (2 * kappa + jnp.sqrt(4 * kappa**2 + m**2))
-    x0 = (1 - b) / (1 + b)
-    c = kappa * x0 + m * jnp.log1p(-(x0**2))
+    b = m / (2 * kappa + jnp.hypot(2 * kappa, m))
+    gap_0 = 2 * b / (1 + b)
 
     def draw(state):
         key, _, _ = state
         key, key_z, key_u = jax.random.split(key, 3)
         z = jax.random.beta(key_z, m / 2, m / 2)
-        w = (1 - (1 + b) * z) / (1 - (1 - b) * z)
-        log_ratio = kappa * w + m * jnp.log1p(-x0 * w) - c
-        return key, w, jnp.log(jax.random.uniform(key_u)) <= log_ratio
+        gap = 2 * b * z / (1 - (1 - b) * z)
+        quotient = (1 + (1 - gap_0) * gap / gap_0) / (2 - gap_0)
+        log_ratio = kappa * (gap_0 - gap) + m * jnp.log(quotient)
+        return key, gap, jnp.log(jax.random.uniform(key_u)) <= log_ratio
 
     start = (key, jnp.zeros(()), jnp.array(False))
     return jax.lax.while_loop(lambda s: ~s[2], draw, start)[1]

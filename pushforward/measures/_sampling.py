@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._checks import whole
+from pushforward.errors import InputError
 from pushforward.measures._basis import AbstractBasis
 from pushforward.measures._fourier import Fourier
 from pushforward.measures._harmonics import Harmonics
@@ -23,7 +24,10 @@ def sampled(
     basis: AbstractBasis, c: Float[Array, "j"], key: PRNGKeyArray, n: int
 ) -> Float[Array, "n d"]:
     """n independent points of the density with coefficients c."""
-    raise NotImplementedError(type(basis).__name__)
+    raise InputError(
+        f"`basis` must be Fourier, Zonal or Harmonics to be sampled, got "
+        f"{type(basis).__name__}. Register its rule with `sampled.register`."
+    )
 
 
 @sampled.register

@@ -31,6 +31,12 @@ def attention_matrix(
             f"{mu.n**2 * 8 / 1e9:.0f} GB. Look at a subset of the tokens."
         )
     Q, K = matrix_or_none("Q", Q), matrix_or_none("K", K)
+    for name, W in (("Q", Q), ("K", K)):
+        if W is not None and W.shape[1] != mu.d:
+            raise InputError(
+                f"`{name}` must have {mu.d} columns, the dimension of the tokens, got "
+                f"shape {W.shape}."
+            )
     q = mu.points if Q is None else mu.points @ Q.T
     k = mu.points if K is None else mu.points @ K.T
     logits = scalar("beta", beta) * (q @ k.T) + mu.log_weights[None, :]

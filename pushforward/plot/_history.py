@@ -136,7 +136,7 @@ def require_sphere(history: History, d: int, function: str) -> None:
 def _array(value: object) -> np.ndarray:
     try:
         points = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             "expected a Trajectory, Particles or an array (n, d) or (t, n, d), got "
             f"{type(value).__name__}."

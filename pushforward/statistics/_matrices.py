@@ -15,7 +15,7 @@ def finite_matrix(name: str, value: object, axes: str) -> Float[np.ndarray, "n d
         if np.iscomplexobj(given):
             raise TypeError("its numbers are complex")
         matrix = given.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"`{name}` must be a matrix of numbers {axes}, got "
             f"{type(value).__name__} that does not convert: {error}. Pass a "

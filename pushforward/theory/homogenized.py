@@ -35,7 +35,7 @@ def gram_drift(gram: ArrayLike, barycenters: ArrayLike, d: int) -> np.ndarray:
     >>> gram_drift([[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]], 8)[0, 1]
     np.float64(0.375)
     """
-    R, s, d = _gram(gram), square("barycenters", barycenters), whole("d", d, 2)
+    R, s, d = *_same_size(gram, barycenters), whole("d", d, 2)
     own = np.diag(s)[:, None] + np.diag(s)[None, :]
     drift = ((d - 2 + R**2) * s - (d - 1) / 2 * R * own) / d
     np.fill_diagonal(drift, 0.0)
@@ -49,7 +49,7 @@ def gram_covariance(gram: ArrayLike, barycenters: ArrayLike, d: int) -> np.ndarr
     u_ij = x_j - R_ij x_i and d<M_i, M_k> = (s_ik / d) I ds. For (k, l) = (i, j) this
     is ((1 - R^2)/d) (s_ii + s_jj - 2 R s_ij).
     """
-    R, s, d = _gram(gram), square("barycenters", barycenters), whole("d", d, 2)
+    R, s, d = *_same_size(gram, barycenters), whole("d", d, 2)
     # <u_ij, u_kl> = R_jl - R_kl R_jk - R_ij R_il + R_ij R_kl R_ik
     dots = (
         R[None, :, None, :]
@@ -60,6 +60,15 @@ def gram_covariance(gram: ArrayLike, barycenters: ArrayLike, d: int) -> np.ndarr
     half = dots * s[:, None, :, None]  # <u_ij, u_kl> s_ik
     half = half + half.transpose(0, 1, 3, 2)  # and with k, l exchanged
     return (half + half.transpose(1, 0, 2, 3)) / d
+
+
+def _same_size(gram: ArrayLike, barycenters: ArrayLike) -> tuple[np.ndarray, ...]:
+    R, s = _gram(gram), square("barycenters", barycenters)
+    if R.shape != s.shape:
+        raise InputError(
+            f"`gram` and `barycenters` must be of one size, got {R.shape}, {s.shape}."
+        )
+    return R, s
 
 
 def barycenter_gram(

@@ -37,6 +37,8 @@ def pair_expectation(
     >>> round(pair_expectation(lambda r: r, 0.5, 8, 0.0), 10)
     0.1776140776
     """
+    if not callable(f):
+        raise InputError(f"`f` must be a function of the cosine, got {f!r}.")
     s = float(nonnegative("s", scalar("s", s)))
     d, nodes = whole("d", d, 2), whole("nodes", nodes, 4)
     start = scalar("start", start)
@@ -46,7 +48,7 @@ def pair_expectation(
     mean = (1 + r) / 2
     drift, spread = (1 - r) * (d - 2 - r), (1 - r) ** 2 * (1 + r)
     L = (mean / d)[:, None] * (drift[:, None] * D + spread[:, None] * (D @ D))
-    values = expm(s * L) @ np.asarray(f(r), float)
+    values = expm(s * L) @ real("f(cosines)", f(r))
     return float(_interpolated(start, r, values))
 
 

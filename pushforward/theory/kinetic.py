@@ -198,7 +198,8 @@ def retrieval_of_heads(
     modes: int = 20,
 ) -> Real:
     """sum_h weight_h S_t^h(sigma_0): a signed combination may have several wells."""
-    if not heads or not all(isinstance(head, Head) for head in heads):
+    listed = isinstance(heads, list | tuple) and len(heads)
+    if not listed or not all(isinstance(head, Head) for head in heads):
         raise InputError(
             "`heads` must be a non-empty list of Head(weight, beta, decay), got "
             f"{heads!r}."
@@ -215,8 +216,15 @@ def wells(
     profile: Callable[[np.ndarray], ArrayLike], low: float = 0.02, high: float = 0.98
 ) -> list[Well]:
     """Local minima of a profile strictly inside a grid of 800 positions."""
-    grid = np.linspace(low, high, GRID)
-    values = np.asarray(profile(grid), dtype=float)
+    if not callable(profile):
+        raise InputError(f"`profile` must be a function of positions, got {profile!r}.")
+    grid = np.linspace(scalar("low", low), scalar("high", high), GRID)
+    values = real("profile(positions)", profile(grid))
+    if values.shape != grid.shape:
+        raise InputError(
+            f"`profile` must give one value per position, got shape {values.shape} for "
+            f"{GRID} positions."
+        )
     inner = (values[1:-1] < values[:-2]) & (values[1:-1] < values[2:])
     return [Well(float(grid[k]), float(values[k])) for k in np.flatnonzero(inner) + 1]
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from pushforward.errors import InputError
-from pushforward.theory._checks import nonnegative, scalar, whole
+from pushforward.theory._checks import nonnegative, real, scalar, whole
 from pushforward.theory.kinetic import codeword_weights, mode_rates
 
 LARGEST = 500.0  # a t beyond which e^{at} leaves float64
@@ -39,14 +39,14 @@ def lattice_correlations(
     0.71565796
     """
     n, decay = whole("n", n, 2), float(nonnegative("decay", scalar("decay", decay)))
-    c = np.atleast_1d(np.asarray(rates, float)) * float(
-        nonnegative("t", scalar("t", t))
-    )
+    c = real("rates", rates).ravel() * float(nonnegative("t", scalar("t", t)))
     if not np.isfinite(c).all() or np.abs(c).max() > LARGEST:
         raise InputError(
             f"`rates` times `t` must be at most {LARGEST:g}, got {np.abs(c).max():g}. "
             "Take a smaller t or beta."
         )
+    if decay > 500 * n:
+        raise InputError(f"`decay` must be at most 500 n, got {decay:g} for n = {n}.")
     q = np.exp(-decay / n)
     past = lfilter([0.0, 1.0], [1.0, -q], np.ones(n))  # Z_j / q
     inverse = np.concatenate([[0.0], 1.0 / (q * past[1:])])

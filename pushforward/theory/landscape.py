@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pushforward.errors import InputError
 from pushforward.theory import uniform
-from pushforward.theory._checks import Real, positive, real, whole
+from pushforward.theory._checks import Real, positive, real, together, whole
 
 _NEAR, _FAR = 2 * np.exp(-1.5), 3 / 8 * np.exp(-1 / 8)
 MASS_LIMIT = float(_NEAR / (_NEAR + _FAR))
@@ -28,7 +28,8 @@ beta > 0 in a companion claim, needs a large beta.
 
 def max_energy(beta: ArrayLike, highest: ArrayLike) -> Real:
     """e^beta/(2 beta) + max(v)/2, attained exactly by the Dirac masses on argmax v."""
-    return uniform.max_energy(positive("beta", beta)) + real("highest", highest) / 2
+    beta, highest = together(beta=beta, highest=highest)
+    return uniform.max_energy(positive("beta", beta)) + highest / 2
 
 
 def uniform_energy(beta: ArrayLike, omega: ArrayLike, A: ArrayLike | None = None):
@@ -92,10 +93,10 @@ def atoms_bound(
 
 def strictness_threshold(beta: ArrayLike, kappa: ArrayLike = 0.0) -> Real:
     """2 e^beta + 2 kappa: where v'' is above it on the support, kappa is certain."""
-    beta = positive("beta", beta)
+    beta, kappa = together(beta=positive("beta", beta), kappa=kappa)
     if np.any(beta > 700):
         raise InputError(f"`beta` must be at most 700, got {np.max(beta):g}.")
-    return 2 * np.exp(beta) + 2 * real("kappa", kappa)
+    return 2 * np.exp(beta) + 2 * kappa
 
 
 def antipodal_curvature(beta: ArrayLike) -> Real:

@@ -21,6 +21,11 @@ class Atoms:
     points: Float[np.ndarray, "n d"]
     weights: Float[np.ndarray, "n"]
 
+    def __post_init__(self) -> None:
+        for name in ("points", "weights"):
+            if not np.isfinite(_as_floats(name, getattr(self, name))).all():
+                raise InputError(f"`{name}` of Atoms must be finite; drop bad rows.")
+
     @property
     def n(self) -> int:
         """Number of atoms."""

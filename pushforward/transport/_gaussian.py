@@ -111,7 +111,7 @@ def entropic_gaussian_value(mu: Gaussian, nu: Gaussian, eps: float) -> float:
     |a - b|^2 + tr A + tr B - tr D + d s (1 - log 2s) + s log det(D + s).
     """
     check_gaussians(mu=mu, nu=nu)
-    eps = positive("eps", eps, "use gaussian_distance for eps = 0.")
+    eps = _regularization(eps, "use gaussian_distance for eps = 0.")
     _same(mu, nu)
     s = eps / 2
     root = square_root(mu.covariance)
@@ -130,7 +130,7 @@ def entropic_gaussian_value(mu: Gaussian, nu: Gaussian, eps: float) -> float:
 def entropic_gaussian_map(mu: Gaussian, nu: Gaussian, eps: float) -> AffineMap:
     """E[Y | X = x] under the entropic plan: slope A^{-1/2} (D - s) A^{-1/2} / 2."""
     check_gaussians(mu=mu, nu=nu)
-    eps = positive("eps", eps, "use gaussian_map for eps = 0.")
+    eps = _regularization(eps, "use gaussian_map for eps = 0.")
     _same(mu, nu)
     s = eps / 2
     root, inverse = square_root(mu.covariance), _inverse_root(mu.covariance)
@@ -144,6 +144,14 @@ def gaussian_sinkhorn_divergence(mu: Gaussian, nu: Gaussian, eps: float) -> floa
     check_gaussians(mu=mu, nu=nu)
     within = entropic_gaussian_value(mu, mu, eps) + entropic_gaussian_value(nu, nu, eps)
     return entropic_gaussian_value(mu, nu, eps) - within / 2
+
+
+def _regularization(eps: float, instead: str) -> float:
+    """A positive number whose square is a float."""
+    value = positive("eps", eps, instead)
+    if value > 1e100:
+        raise InputError(f"`eps` must be at most 1e100, got {value:g}.")
+    return value
 
 
 def square_root(matrix: Float[np.ndarray, "d d"]) -> Float[np.ndarray, "d d"]:

@@ -74,7 +74,7 @@ def space(name: str, table: object, weights: object) -> tuple[np.ndarray, np.nda
     """A checked symmetric table and the weights of its points."""
     try:
         matrix = np.array(table, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be a table of numbers: {error}.") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise InputError(f"{name} must be square and not empty, got {matrix.shape}.")
@@ -86,7 +86,10 @@ def space(name: str, table: object, weights: object) -> tuple[np.ndarray, np.nda
 
 
 def _coupling(start: object, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    p = np.asarray(start, dtype=float)
+    try:
+        p = np.asarray(start, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"start must be a table of numbers: {error}.") from None
     wrong = p.shape != (len(a), len(b)) or not np.isfinite(p).all() or (p < 0).any()
     if wrong or max(abs(p.sum(1) - a).max(), abs(p.sum(0) - b).max()) > 1e-6:
         raise InputError(

@@ -151,6 +151,6 @@ def _levels(a: Atoms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _power(p: float) -> float:
     p = positive("p", p, "W_1 and W_2 have p = 1 and p = 2.")
-    if p < 1:
-        raise InputError(f"p must be at least 1 on the line, got {p}.")
+    if not 1 <= p <= 500:  # pi^p, a cost on the circle, must be a float
+        raise InputError(f"p must lie between 1 and 500 on the line, got {p}.")
     return p

@@ -9,7 +9,7 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import control, fields, functionals, observables, statistics, transport
-from pushforward.theory import polytope
+from pushforward.theory import kinetic, polytope
 
 EYE = np.eye(3)
 S3 = pf.Sphere(3)
@@ -68,6 +68,35 @@ def of_package():
         "flow", pf.flow, field=SA, mu=MU, t1=1.0, t0=0.0, save=3, solver=SHORT,
         merge=None, noise=None, observe={"E": E}, until=None, key=None, store=None,
     )  # fmt: skip
+
+
+def of_densities_and_noise():
+    for name in ("Fourier", "Harmonics"):
+        target(name, getattr(pf, name), resolution=4)
+    target("Zonal", pf.Zonal, d=4, resolution=4)
+    target(
+        "Density",
+        pf.Density,
+        basis=pf.Fourier(2),
+        coefficients=[1.0, 0.1, 0.0, 0.1, 0.0],
+    )
+    target("Density.sample", pf.Density(pf.Fourier(2)).sample, n=5, key=KEY)
+    target("CommonNoise", pf.CommonNoise, sigma=0.1)
+    target("NoiseSum", pf.NoiseSum, terms=[pf.Brownian(0.1), pf.CommonNoise(0.1)])
+    target("GramNoise", pf.GramNoise, beta=1.0, sigma=0.5, draws=4, head_dimension=2)
+    target("RandomWeights", pf.RandomWeights, beta=1.0, sigma=0.5, heads=2,
+           head_dimension=2)  # fmt: skip
+    target("ensemble", pf.ensemble, noise=pf.RandomWeights(1.0, 0.5), mu=MU, layers=2,
+           h=0.1, observe=pf.observables.mean_cosine, replicas=2, key=KEY, every=1,
+           batch=4)  # fmt: skip
+    target("DecayingAttention", pf.DecayingAttention, beta=1.0, decay=1.0,
+           log_scale=0.0, modes=None)  # fmt: skip
+    target("PositionAttention", pf.PositionAttention, beta=1.0, bias=fields.Alibi(1.0),
+           Q=EYE, K=EYE, V=EYE)  # fmt: skip
+    target("NormalizingFlow", pf.NormalizingFlow, w=EYE, a=EYE, b=np.ones(3),
+           durations=np.ones(3), base=None, given=())  # fmt: skip
+    target("RescaledPerceptron", pf.RescaledPerceptron,
+           attention=pf.RescaledAttention(V=EYE), W=EYE)  # fmt: skip
 
 
 def of_fields():
@@ -200,6 +229,9 @@ VALUES = {
     "masses": [0.2, 0.3, 0.5], "omega": [1.0, 0.5], "activated_targets": X,
     "start": 0.2, "delta": 0.1, "epsilon": 0.01, "share": 0.3, "r": 0.5, "r_0": 0.5,
     "w": 0.5, "w_0": 0.5, "highest": 1.0, "exponent": 2.0, "frequency": 2,
+    "modes": 6, "codewords": 8, "decay": 1.0, "source": 0.5, "nodes": 12, "draws": 20,
+    "seed": 0, "heads": 2, "head_dimension": 2, "gram": SQUARE, "barycenters": SQUARE,
+    "times": [0.0, 0.5], "rates": np.array([0.5, 1.0]), "kappas": np.array([1.0, 3.0]),
 }  # fmt: skip
 
 
@@ -209,25 +241,27 @@ SPECIAL = {
     "depth.sparse_logistic": {"t1": 10.0, "bound": 2.0},
     "metastability.is_separated": {"points": EYE},
     "turnpike.wave_null_control": {"t1": 4.0},
-}
-
-
-# Closed forms of the measure-level papers: their own tests refuse bad input, but they
-# have no plausible values here yet.
-NOT_YET = {
-    "homogenized",
-    "homogenized_pair",
-    "kinetic",
-    "kinetic_lattice",
-    "kinetic_mean_field",
-    "landscape",
-    "noisy",
+    "homogenized_pair.pair_expectation": {"f": np.abs},
+    "kinetic.retrieval_of_heads": {"heads": [kinetic.Head(1.0, 1.0, 1.0)]},
+    "kinetic.wells": {"profile": np.cos, "low": 0.1, "high": 0.9},
+    "kinetic.correlation": {"sigma": 0.9},
+    "kinetic.position_kernel": {"sigma": 0.9},
+    "kinetic.minimum": {"beta": 1.0},
+    "kinetic.retrieval": {"beta": 1.0},
+    "kinetic.retrieval_slope": {"beta": 1.0},
+    "kinetic_lattice.lattice_retrieval": {"beta": 1.0},
+    "kinetic_mean_field.density_modes": {"beta": 1.0, "first": 0.1},
+    "landscape.uniform_energy": {"A": np.eye(2)},
+    "landscape.weight_size": {"A": np.eye(2)},
+    "noisy.stationary_modes": {"beta": 1.0, "kappa": 3.0},
+    "noisy.bifurcation": {"beta": 1.0},
+    "noisy.common_noise_path": {"z_0": 0.2, "increments": 0.1 * np.ones((2, 2))},
 }
 
 
 def of_theory():
     for module in pkgutil.iter_modules(pf.theory.__path__):
-        if module.name.startswith("_") or module.name in NOT_YET:
+        if module.name.startswith("_"):
             continue
         home = importlib.import_module(f"pushforward.theory.{module.name}")
         for name, call in vars(home).items():
@@ -250,6 +284,13 @@ def required(call, known: dict) -> dict:
     return {p.name: known[p.name] for p in parameters if p.name in known}
 
 
-for part in (of_package, of_observables, of_transport, of_statistics, of_control):
+for part in (
+    of_package,
+    of_densities_and_noise,
+    of_observables,
+    of_transport,
+    of_statistics,
+    of_control,
+):
     part()
 of_theory()

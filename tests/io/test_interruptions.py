@@ -7,8 +7,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -215,35 +213,32 @@ def command(monkeypatch, tmp_path, capsys):
     signal.signal(signal.SIGTERM, handler)
 
 
-LONG = "simulate --n 4 --d 3 --beta 2 --t1 4 --layers 0.01 --json --frames 401"
+LONG = "simulate --n 4 --d 3 --beta 2 --t1 1 --layers 0.01 --json --frames 101"
 
 
-def send_when_written(number, frames):
-    """Send this process a signal once the run on disk has some frames."""
+def send_when_written(patch, number, frames):
+    """Send this process a signal once the run holds some frames."""
+    append = RunStore.append
 
-    def watch():
-        for _ in range(60_000):
-            time.sleep(0.002)
-            try:
-                if len(np.load("run.resume.npz")["hashes"]) >= frames:
-                    return os.kill(os.getpid(), number)
-            except (OSError, ValueError, EOFError, KeyError):
-                continue
+    def and_signal(self, *frame):
+        append(self, *frame)
+        if len(self.hashes) == frames:
+            os.kill(os.getpid(), number)
 
-    threading.Thread(target=watch, daemon=True).start()
+    patch.setattr(RunStore, "append", and_signal)
 
 
-@pytest.mark.slow  # the signal must fall inside the run, which a busy machine may miss
-def test_sigterm_and_ctrl_c_save_and_exit_5_then_resume_bitwise(command):
+def test_sigterm_and_ctrl_c_save_and_exit_5_then_resume_bitwise(command, monkeypatch):
     for number in (signal.SIGTERM, signal.SIGINT):
         first = not pathlib.Path("run").exists()
         frames = 3 if first else len(pf.load("run")) + 3
-        send_when_written(number, frames)
         line = f"{LONG} --out run" if first else "simulate --resume run --json"
-        code, _, err = command(line)
+        with monkeypatch.context() as patch:
+            send_when_written(patch, number, frames)
+            code, _, err = command(line)
         assert code == 5, err
         assert "--resume run" in err and "what was written is kept" in err
-        assert frames <= len(pf.load("run")) < 401
+        assert frames <= len(pf.load("run")) < 101
     code, _, err = command("simulate --resume run --n 5")
     assert code == 3 and "`--n`" in err and "(5)" in err
     assert command("simulate --resume run")[0] == 0

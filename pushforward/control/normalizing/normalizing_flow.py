@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from pushforward._checks import as_float_array, check_finite, is_traced, whole
+from pushforward._checks import as_float_array, check_finite, is_traced, listed, whole
 from pushforward.control.normalizing.bases import AbstractLaw, StandardNormal
 from pushforward.control.normalizing.blocks import (
     apply,
@@ -50,7 +50,7 @@ class NormalizingFlow(eqx.Module):
         self.b = as_float_array("b", b)
         self.durations = as_float_array("durations", durations)
         self.base = StandardNormal() if base is None else base
-        self.given = tuple(int(i) for i in given)
+        self.given = tuple(whole("given", i, 0) for i in listed("given", given, "axes"))
         _check_pieces(self)
         _check_given(self)
 

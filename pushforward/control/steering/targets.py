@@ -150,7 +150,7 @@ def _sampled(name: str, cloud: Cloud, target: Sampled, d: int) -> Goal:
 def _point(name: str, target: object, d: int) -> Particles:
     try:
         x = np.asarray(target, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         x = np.empty(0)
     if x.ndim != 1 or not x.size:
         raise InputError(

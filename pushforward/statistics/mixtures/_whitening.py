@@ -32,7 +32,7 @@ class Whitening:
         d = data.shape[1]
         try:
             matrix = np.asarray(covariance, dtype=float)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"covariance must be a variance or a ({d}, {d}) matrix: {error}."
             ) from None
@@ -73,7 +73,7 @@ def as_data(name: str, values: object, d: int | None) -> Float[np.ndarray, "n d"
     """A finite (n, d) float array, from (n,) on the line; else an error that helps."""
     try:
         x = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be numbers: {error}.") from None
     given = x.shape
     if x.ndim == 1:
