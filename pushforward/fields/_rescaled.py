@@ -112,6 +112,8 @@ def _diagonalized(V: Array | None):
     """The largest real part of the spectrum, and V = right diag(values) left."""
     if V is None:
         return 1.0, None
+    if V.shape[0] != V.shape[1] or not V.size:
+        raise InputError(f"`V` must be square and not empty, got shape {V.shape}.")
     if isinstance(V, jax.core.Tracer):
         raise InputError(
             "`V` of RescaledAttention is diagonalized when the field is built, so it "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from pushforward._checks import is_traced
+from pushforward._checks import is_traced, prng_key
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
 from pushforward.flows._adaptive import Adaptive
@@ -134,6 +134,8 @@ def _check(field, mu, noise, solver) -> None:
 def _check_noise(noise, key, solver) -> None:
     if noise is not None and key is None:
         raise InputError("`noise` needs a `key`, for example key=jax.random.key(0).")
+    if key is not None:
+        prng_key("key", key)
     if not isinstance(solver, Layers):
         needs_layers(noise)
     if noise is not None and isinstance(solver, Adaptive):

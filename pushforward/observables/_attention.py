@@ -37,6 +37,9 @@ def attention_matrix(
                 f"`{name}` must have {mu.d} columns, the dimension of the tokens, got "
                 f"shape {W.shape}."
             )
+    rows = [mu.d if W is None else len(W) for W in (Q, K)]
+    if rows[0] != rows[1]:
+        raise InputError(f"`Q` and `K` must map to one space, got dimensions {rows}.")
     q = mu.points if Q is None else mu.points @ Q.T
     k = mu.points if K is None else mu.points @ K.T
     logits = scalar("beta", beta) * (q @ k.T) + mu.log_weights[None, :]

@@ -120,9 +120,9 @@ def lambda_grid(lambdas: object) -> Float[np.ndarray, "t"]:
         grid = np.atleast_1d(np.asarray(lambdas, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):
         grid = np.empty(0)
-    if grid.ndim != 1 or grid.size == 0 or not np.all(np.isfinite(grid) & (grid >= 0)):
+    if grid.ndim != 1 or grid.size == 0 or not np.all((0 <= grid) & (grid <= 1e100)):
         raise InputError(
-            f"`lambdas` must be finite numbers >= 0, got {lambdas!r}. Try "
+            f"`lambdas` must be numbers from 0 to 1e100, got {lambdas!r}. Try "
             "`np.logspace(-4, 1, 6)`."
         )
     return grid

@@ -40,6 +40,10 @@ def classical_scaling(distances: object, dimension: int = 2) -> Scaling:
             f"`distances` must be a symmetric square matrix, got shape {D.shape}. Pass "
             "`gulp_matrix(...).at(lam)`."
         )
+    if np.abs(D).max() > 1e100:
+        raise InputError(
+            f"`distances` must be at most 1e100, got {np.abs(D).max():g}. Rescale them."
+        )
     if not 1 <= whole("dimension", dimension, 1) < m:
         raise InputError(
             f"`dimension` must lie between 1 and {m - 1} for {m} objects, got "

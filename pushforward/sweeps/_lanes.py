@@ -19,6 +19,7 @@ from pushforward.flows import AbstractSolver
 from pushforward.flows._advance import Segment
 from pushforward.flows._traced import flow_traced
 from pushforward.flows._watch import Watch
+from pushforward.sweeps._in_turn import in_turn
 from pushforward.sweeps._parameters import Numbers, Structure
 from pushforward.sweeps._statistics import observable
 
@@ -63,7 +64,7 @@ def _starts(structure: Structure):
         x = _start(structure, key_x).points
         return (jnp.linalg.qr(x.T)[1].T if inside < structure.d else x), key
 
-    return jax.jit(jax.vmap(one))
+    return in_turn(jax.vmap(one))
 
 
 @functools.cache
@@ -86,7 +87,7 @@ def _program(structure: Structure, statistic: tuple):
         run = flow_traced(segment, mu, times, lambda mu: mu, watch, reverse=False)
         return run.observed["value"], run.status
 
-    return jax.jit(jax.vmap(one))
+    return in_turn(jax.vmap(one))
 
 
 def _start(structure: Structure, key: PRNGKeyArray) -> pf.Particles:

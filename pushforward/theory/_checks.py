@@ -31,6 +31,8 @@ def real(name: str, value: ArrayLike) -> np.ndarray:
     The bounds leave room for squares and products, and no formula needs more.
     """
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("complex")
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"`{name}` must be real numbers, got {value!r}.") from None

@@ -21,7 +21,8 @@ from pushforward.theory._checks import (
 
 def fourier_coefficients(beta: float, k: ArrayLike) -> Real:
     """Fourier coefficients of e^{beta cos theta}, scaled: e^{-|beta|} I_k(beta)."""
-    return scaled(np.abs(real("k", k)), real("beta", beta))[()]
+    order, at = together(k=k, beta=beta)
+    return scaled(np.abs(order), at)[()]
 
 
 def attraction(theta: ArrayLike, beta: ArrayLike) -> Real:

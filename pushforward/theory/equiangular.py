@@ -16,6 +16,7 @@ from pushforward.theory._checks import (
     real,
     representable,
     scalar,
+    together,
     whole,
 )
 from pushforward.theory._clock import Clock
@@ -29,7 +30,7 @@ def rate(gamma: ArrayLike, beta: ArrayLike, n: int) -> Real:
 
     2 (1-gamma) ((n-1) gamma + 1) / (e^{beta (1-gamma)} + n - 1)
     """
-    n, gamma, beta = whole("n", n, 2), real("gamma", gamma), real("beta", beta)
+    n, (gamma, beta) = whole("n", n, 2), together(gamma=gamma, beta=beta)
     gap = 1 - gamma
     shift = np.maximum(beta * gap, 0)  # before exp: beta may reach thousands
     attention = np.exp(-shift) / (np.exp(beta * gap - shift) + (n - 1) * np.exp(-shift))
@@ -38,7 +39,7 @@ def rate(gamma: ArrayLike, beta: ArrayLike, n: int) -> Real:
 
 def rate_unnormalized(gamma: ArrayLike, beta: ArrayLike, n: int) -> Real:
     """Speed under USA: (2/n) e^{beta gamma} (1-gamma) ((n-1) gamma + 1)."""
-    n, gamma, beta = whole("n", n, 2), real("gamma", gamma), real("beta", beta)
+    n, (gamma, beta) = whole("n", n, 2), together(gamma=gamma, beta=beta)
     shape = 2 / n * (1 - gamma) * ((n - 1) * gamma + 1)
     with np.errstate(over="ignore", divide="ignore"):  # a factor 0 beats an overflow
         speed = np.sign(shape) * np.exp(beta * gamma + np.log(np.abs(shape)))

@@ -21,6 +21,7 @@ from pushforward.theory._checks import (
     real,
     scalar,
     square,
+    together,
     whole,
 )
 
@@ -103,7 +104,7 @@ def simplex_drift(gamma: ArrayLike, f: ArrayLike, g: ArrayLike, d: int) -> Real:
 
     ((d-2+gamma^2)/d) (gamma + (1-gamma) g) - ((d-1)/d) gamma (gamma + (1-gamma) f)
     """
-    gamma, f, g = real("gamma", gamma), real("f", f), real("g", g)
+    gamma, f, g = together(gamma=gamma, f=f, g=g)
     d = whole("d", d, 2)
     across, own = gamma + (1 - gamma) * g, gamma + (1 - gamma) * f
     return (((d - 2 + gamma**2) * across - (d - 1) * gamma * own) / d)[()]
@@ -114,7 +115,7 @@ def simplex_drift_limit(gamma: ArrayLike, f: ArrayLike, g: ArrayLike) -> Real:
 
     The published simplex equation. In dimension 8 it is 40 % too fast.
     """
-    gamma, f, g = real("gamma", gamma), real("f", f), real("g", g)
+    gamma, f, g = together(gamma=gamma, f=f, g=g)
     return (gamma + (1 - gamma) * g - gamma * (gamma + (1 - gamma) * f))[()]
 
 
@@ -185,6 +186,8 @@ def _path(drift, times, start, n, d, inverse_temperature, draws, seed) -> np.nda
         f, g = _moments(inside, n, inverse_temperature, noise)
         return [drift(inside, f, g)]
 
+    if times[-1] == 0:
+        return np.array([start])
     span = (0.0, times[-1])
     run = solve_ivp(rate, span, [start], t_eval=times, rtol=1e-5, atol=1e-7)
     return run.y[0]

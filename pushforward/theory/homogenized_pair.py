@@ -17,6 +17,7 @@ from pushforward.theory._checks import (
     nonnegative,
     positive,
     real,
+    representable,
     scalar,
     whole,
 )
@@ -49,6 +50,7 @@ def pair_expectation(
     drift, spread = (1 - r) * (d - 2 - r), (1 - r) ** 2 * (1 + r)
     L = (mean / d)[:, None] * (drift[:, None] * D + spread[:, None] * (D @ D))
     values = expm(s * L) @ real("f(cosines)", f(r))
+    representable("the expectation", values, "a smaller s")
     return float(_interpolated(start, r, values))
 
 

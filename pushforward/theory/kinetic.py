@@ -23,6 +23,7 @@ from pushforward.theory._checks import (
     real,
     representable,
     scalar,
+    together,
     whole,
 )
 
@@ -60,6 +61,7 @@ def position_kernel(sigma: ArrayLike, source: ArrayLike, decay: float) -> Real:
     Zero for sigma_0 >= sigma, 1/sigma at lambda = 0; its integral over sigma_0 is one.
     """
     sigma, source = positive("sigma", sigma), nonnegative("source", source)
+    sigma, source = together(sigma=sigma, source=source)
     past = np.maximum(sigma - source, 0.0)
     height = np.exp(-_decay(decay) * past) * _pull(sigma, decay)
     return np.where(source < sigma, height, 0.0)[()]
@@ -79,7 +81,7 @@ def correlation(
     0.705886
     """
     c = scalar("rate", rate) * float(nonnegative("t", scalar("t", t)))
-    sigma, source = positive("sigma", sigma), _source(source)
+    sigma, source = together(sigma=positive("sigma", sigma), source=_source(source))
     past = np.where(source < sigma, source, sigma)
     with np.errstate(over="ignore", invalid="ignore"):
         # sqrt(c/Y) I_1(2 sqrt(cY)) = c 0F1(2; cY): entire, nothing to divide by.

@@ -16,9 +16,16 @@ from pushforward.theory.kinetic import codeword_weights, mode_rates
 LARGEST = 500.0  # a t beyond which e^{at} leaves float64
 
 
+def _sizes(n: int, decay: float) -> tuple[int, float]:
+    n, decay = whole("n", n, 2), float(nonnegative("decay", scalar("decay", decay)))
+    if decay > 500 * n:
+        raise InputError(f"`decay` must be at most 500 n, got {decay:g} for n = {n}.")
+    return n, decay
+
+
 def position_weights(n: int, decay: float) -> np.ndarray:
     """W_jk = e^{-lambda (j-k)/N} / Z_j for k < j; the first row is zero."""
-    n, decay = whole("n", n, 2), float(nonnegative("decay", scalar("decay", decay)))
+    n, decay = _sizes(n, decay)
     lag = np.arange(n)[:, None] - np.arange(n)[None, :]
     raw = np.where(lag > 0, np.exp(-decay * np.maximum(lag, 0) / n), 0.0)
     raw[1:] /= raw[1:].sum(1, keepdims=True)
@@ -38,15 +45,13 @@ def lattice_correlations(
     >>> round(float(rows[0, 31]), 8)
     0.71565796
     """
-    n, decay = whole("n", n, 2), float(nonnegative("decay", scalar("decay", decay)))
+    n, decay = _sizes(n, decay)
     c = real("rates", rates).ravel() * float(nonnegative("t", scalar("t", t)))
     if not np.isfinite(c).all() or np.abs(c).max() > LARGEST:
         raise InputError(
             f"`rates` times `t` must be at most {LARGEST:g}, got {np.abs(c).max():g}. "
             "Take a smaller t or beta."
         )
-    if decay > 500 * n:
-        raise InputError(f"`decay` must be at most 500 n, got {decay:g} for n = {n}.")
     q = np.exp(-decay / n)
     past = lfilter([0.0, 1.0], [1.0, -q], np.ones(n))  # Z_j / q
     inverse = np.concatenate([[0.0], 1.0 / (q * past[1:])])

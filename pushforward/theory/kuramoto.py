@@ -7,7 +7,7 @@ r = |mean of e^{i theta}| moves. [geshkovski2023perspective]
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushforward.theory._checks import Real, between, real, scalar, whole
+from pushforward.theory._checks import Real, between, scalar, together, whole
 
 
 def order_parameter(t: ArrayLike, r_0: ArrayLike) -> Real:
@@ -16,14 +16,14 @@ def order_parameter(t: ArrayLike, r_0: ArrayLike) -> Real:
     >>> round(float(order_parameter(2.0, 0.3)), 12)
     0.6497905376
     """
-    t, r_0 = real("t", t), between("r_0", r_0, 0, 1)
+    t, r_0 = together(t=t, r_0=between("r_0", r_0, 0, 1))
     with np.errstate(over="ignore"):  # long before the start r is zero
         return (r_0 / np.sqrt(r_0**2 + (1 - r_0**2) * np.exp(-t)))[()]
 
 
 def poisson_kernel(theta: ArrayLike, r: ArrayLike) -> Real:
     """Density (1-r^2) / (2 pi (1 - 2 r cos theta + r^2)), with order parameter r."""
-    theta, r = real("theta", theta), between("r", r, 0, 1)
+    theta, r = together(theta=theta, r=between("r", r, 0, 1))
     squared = (1 - r) ** 2 + 4 * r * np.sin(theta / 2) ** 2  # |1 - r e^{i theta}|^2
     return ((1 - r**2) / (2 * np.pi * squared))[()]
 

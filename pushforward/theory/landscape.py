@@ -67,7 +67,7 @@ def mass_bound(beta: ArrayLike, size: ArrayLike) -> Real:
     0.5742 + O(e^{-beta}). In the scaling of published code, C grows like e^beta and the
     bound exceeds one: `code_mass_bound`.
     """
-    beta, C = positive("beta", beta), _not_negative("size", size)
+    beta, C = together(beta=positive("beta", beta), size=_not_negative("size", size))
     return (_NEAR + C * np.exp(-beta)) / (_NEAR + _FAR)
 
 
@@ -86,6 +86,7 @@ def atoms_bound(
 
     (M/eps) (1 + 2 L sqrt beta) times `mass_bound`.
     """
+    together(beta=beta, size=size, least=least, length=length)
     beta, M = positive("beta", beta), whole("arcs", arcs, 1)
     cells = 1 + 2 * positive("length", length) * np.sqrt(beta)
     return M / positive("least", least) * cells * mass_bound(beta, size)
@@ -110,6 +111,7 @@ def antipodal_curvature(beta: ArrayLike) -> Real:
 
 def cluster_threshold(beta: ArrayLike, d: int, scale: float = 1.0) -> Real:
     """min(scale/sqrt beta, pi/(2 d)): the angle at which published code counts."""
+    together(beta=beta, scale=scale)
     beta, d = positive("beta", beta), whole("d", d, 2)
     return np.minimum(positive("scale", scale) / np.sqrt(beta), np.pi / (2 * d))
 
@@ -121,10 +123,10 @@ def _weights(omega: ArrayLike, A: ArrayLike | None) -> tuple[np.ndarray, np.ndar
     if A is None:
         return omega, np.ones(len(omega))
     rows = np.atleast_2d(real("A", A))
-    if len(rows) != len(omega):
+    if rows.ndim != 2 or len(rows) != len(omega):
         raise InputError(
-            f"`A` must have one row per entry of `omega`, got {len(rows)} rows and "
-            f"{len(omega)} weights."
+            "`A` must be a matrix with one row per entry of `omega`, got shape "
+            f"{rows.shape} for {len(omega)} weights."
         )
     return omega, np.linalg.norm(rows, axis=1)
 

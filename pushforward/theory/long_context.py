@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from pushforward.theory._checks import Real, between, real, whole
+from pushforward.theory._checks import Real, between, together, whole
 
 
 def critical_gamma(rho: ArrayLike) -> Real:
@@ -23,8 +23,8 @@ def output_overlap(gamma: ArrayLike, rho: ArrayLike, n: int) -> Real:
     >>> round(float(output_overlap(1 / 0.7, 0.3, 100)), 6)
     0.63795
     """
-    n, gamma = whole("n", n, 2), real("gamma", gamma)
-    rho = between("rho", rho, -1 / (n - 1), 1)
+    n = whole("n", n, 2)
+    gamma, rho = together(gamma=gamma, rho=between("rho", rho, -1 / (n - 1), 1))
     own = expit(gamma * np.log(n) * (1 - rho) - np.log(n - 1))  # attention to itself
     other = (1 - own) / (n - 1)
     excess, total = own - other, 1 + (n - 1) * rho  # y_i = excess x_i + other sum_j x_j
@@ -39,7 +39,7 @@ def output_overlap_limit(gamma: ArrayLike, rho: ArrayLike) -> Real:
 
     rho must be positive, as it is for infinitely many equiangular tokens.
     """
-    gamma, rho = real("gamma", gamma), between("rho", rho, 0, 1)
+    gamma, rho = together(gamma=gamma, rho=between("rho", rho, 0, 1))
     critical = 1 / (1 - rho)
     at = np.isclose(gamma, critical, rtol=1e-12, atol=0)
     beyond = np.where(gamma > critical, rho, 1.0)

@@ -42,6 +42,11 @@ def is_separated(
 ) -> bool:
     """Whether every token lies in a cap S_q(epsilon) and gamma is positive."""
     points, centers = _unit("points", points), _unit("centers", centers)
+    if points.shape[1] != centers.shape[1]:
+        raise InputError(
+            "`points` and `centers` must have one dimension, got shapes "
+            f"{points.shape} and {centers.shape}."
+        )
     alpha = configuration_overlap(centers, epsilon)
     in_caps = ((points @ centers.T).max(1) >= 1 - epsilon).all()
     return bool(in_caps and separation(beta, alpha, epsilon, len(points)) > 0)

@@ -63,7 +63,9 @@ def stationary_modes(beta: float, kappa: float, k_max: int) -> np.ndarray:
     # Z / beta without its mean is sum_k 2 (I_k / beta) f_k cos k theta,
     # and I_k / beta = (I_{k-1} - I_{k+1}) / (2k) at beta = 0 too
     slope = np.exp(beta) * (ive(k - 1, beta) - ive(k + 1, beta)) / k
-    pull, f = kappa * slope, np.ones(len(k))
+    pull = kappa * slope
+    k = k[pull > 1e-18 * pull[0]]  # the others follow from these
+    pull, f = pull[k - 1], np.ones(len(k))
     for step in range(PICARD + NEWTON):
         image = _exponential_family(pull * f)
         move = image[k] - f
@@ -79,8 +81,7 @@ def stationary_modes(beta: float, kappa: float, k_max: int) -> np.ndarray:
             f"no stationary state found at beta = {beta:g}, kappa = {kappa:g}: its "
             f"modes still move by {np.abs(move).max():.1e}. Go off the threshold."
         )
-    out = np.concatenate([[1.0], f])
-    return np.pad(out, (0, max(0, k_max + 1 - len(out))))[: k_max + 1]
+    return np.pad(image, (0, max(0, k_max + 1 - len(image))))[: k_max + 1]
 
 
 def _exponential_family(c: np.ndarray) -> np.ndarray:

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, exp1
 
-from pushforward.theory._checks import Real, between, positive, representable, whole
+from pushforward.theory._checks import (
+    Real,
+    between,
+    positive,
+    representable,
+    together,
+    whole,
+)
 
 
 def renyi_constant() -> float:
@@ -34,6 +41,7 @@ def renyi_constant() -> float:
 
 def center_scale(beta: ArrayLike, c: float = 4.0) -> Real:
     """delta = c beta^{-1/2}; figures of the paper use c = 4."""
+    together(c=c, beta=beta)
     return (positive("c", c) / np.sqrt(positive("beta", beta)))[()]
 
 

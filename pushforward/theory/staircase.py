@@ -18,6 +18,7 @@ from pushforward.theory._checks import (
     real,
     representable,
     scalar,
+    together,
 )
 
 
@@ -60,6 +61,7 @@ def plateau_energy(beta: float, angles: ArrayLike, masses: ArrayLike) -> float:
 
 def merging_arclength(distance: ArrayLike, m_1: ArrayLike, m_2: ArrayLike) -> Real:
     """Arclength spent by two clusters that meet: D sqrt(m_1 m_2/(m_1 + m_2))."""
+    together(distance=distance, m_1=m_1, m_2=m_2)
     m_1, m_2 = positive("m_1", m_1), positive("m_2", m_2)
     return (positive("distance", distance) * np.sqrt(m_1 * m_2 / (m_1 + m_2)))[()]
 
@@ -105,6 +107,7 @@ def log10_merging_time(
     beta (1 - cos D)/ln 10 + log10(n^2 / ((m_1 + m_2) beta sin^2 D)), for USA scaled by
     e^{-beta} with 1/n^2 as in the paper; masses count tokens out of n.
     """
+    together(beta=beta, distance=distance, m_1=m_1, m_2=m_2, n=n)
     beta, tokens = positive("beta", beta), positive("n", n)
     D = between("distance", distance, 0, np.pi)
     total = positive("m_1", m_1) + positive("m_2", m_2)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from pushforward.theory import equiangular
-from pushforward.theory._checks import Real, nonnegative, real, representable, together
+from pushforward.theory._checks import Real, nonnegative, representable, together
 
 
 def angle_rate(theta: ArrayLike, beta: ArrayLike) -> Real:
@@ -38,7 +38,7 @@ def angle_at_zero_beta(t: ArrayLike, theta_0: ArrayLike) -> Real:
 
     Equivalently <x_1, x_2> = tanh(t + artanh <x_1, x_2>(0)); the same for SA and USA.
     """
-    t, theta_0 = nonnegative("t", t), real("theta_0", theta_0)
+    t, theta_0 = together(t=nonnegative("t", t), theta_0=theta_0)
     half = theta_0 / 2
     return (2 * np.arctan2(np.sin(half) * np.exp(-t), np.cos(half)))[()]
 

@@ -23,7 +23,7 @@ class Atoms:
 
     def __post_init__(self) -> None:
         for name in ("points", "weights"):
-            if not np.isfinite(_as_floats(name, getattr(self, name))).all():
+            if not np.isfinite(as_floats(name, getattr(self, name))).all():
                 raise InputError(f"`{name}` of Atoms must be finite; drop bad rows.")
 
     @property
@@ -44,7 +44,7 @@ def as_atoms(name: str, mu: object, *, mass_one: bool = True) -> Atoms:
         points, weights = mu
     else:
         points, weights = mu, None
-    x = _as_floats(f"points of {name}", points)
+    x = as_floats(f"points of {name}", points)
     if x.ndim == 1 and x.size:
         raise InputError(
             f"points of {name} must have shape (n, d), got {x.shape}; for n numbers on "
@@ -72,7 +72,7 @@ def on_the_line(name: str, mu: object) -> Atoms:
     """As `as_atoms`, in dimension one, where a plain vector is accepted too."""
     if not hasattr(mu, "points"):
         points, weights = mu if isinstance(mu, tuple) and len(mu) == 2 else (mu, None)
-        x = _as_floats(f"points of {name}", points)
+        x = as_floats(f"points of {name}", points)
         column = x[:, None] if x.ndim == 1 else x
         mu = column if weights is None else (column, weights)
     atoms = as_atoms(name, mu)
@@ -118,7 +118,8 @@ def simplex_weights(name: str, weights: object | None, n: int) -> np.ndarray:
     return _as_weights(name, weights, n, True)
 
 
-def _as_floats(name: str, values: object) -> np.ndarray:
+def as_floats(name: str, values: object) -> np.ndarray:
+    """An array of numbers, or an error with its name."""
     try:
         return np.array(values, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
@@ -130,7 +131,7 @@ def _as_weights(
 ) -> Float[np.ndarray, "n"]:
     if weights is None:
         return np.full(n, 1 / n)
-    w = _as_floats(name, weights)
+    w = as_floats(name, weights)
     if w.shape != (n,):
         raise InputError(f"{name} must have shape ({n},), got {w.shape}.")
     if not np.isfinite(w).all() or (w < 0).any():

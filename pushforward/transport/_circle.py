@@ -13,7 +13,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pushforward.errors import InputError
-from pushforward.transport._atoms import Atoms, affordable, as_atoms, on_the_line
+from pushforward.transport._atoms import (
+    Atoms,
+    affordable,
+    as_atoms,
+    as_floats,
+    on_the_line,
+)
 from pushforward.transport._line import _power
 from pushforward.transport._plan import Plan, certified_dual
 
@@ -98,8 +104,9 @@ def circle_distance(mu: object, nu: object, *, p: float = 2.0) -> float:
 
 
 def _angles(name: str, mu: object) -> Atoms:
-    points: Any = getattr(mu, "points", mu[0] if isinstance(mu, tuple) else mu)
-    if np.ndim(points) == 2 and np.shape(points)[1] == 2:
+    points: Any = getattr(mu, "points", mu[0] if isinstance(mu, tuple) and mu else mu)
+    x = as_floats(f"points of {name}", points)
+    if x.ndim == 2 and x.shape[1] == 2:
         atoms = as_atoms(name, mu)
         off = float(np.abs(np.linalg.norm(atoms.points, axis=1) - 1).max())
         if off > 1e-6:

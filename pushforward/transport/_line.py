@@ -99,6 +99,10 @@ def squared_distance_to_normal(
     """W_2^2 between a discrete measure and N(mean, sd^2), exactly."""
     sd = positive("sd", sd, "it is a standard deviation.")
     mean = float(scalar("mean", mean))
+    if max(abs(mean), sd) > 1e100:
+        raise InputError(
+            f"`mean` and `sd` must be at most 1e100 in size, got {mean:g} and {sd:g}."
+        )
     a = on_the_line("mu", mu)
     x, low, high = _levels(a)
     z, width = norm.ppf(np.stack([low, high])), high - low

@@ -104,6 +104,7 @@ class LBFGS(eqx.Module):
     def __check_init__(self):
         count("steps", self.steps)
         count("memory", self.memory)
+        positive("tolerance", self.tolerance, "The gradient is then small enough.")
 
     def minimize(
         self, problem: TrainingProblem, start: Parameters, key: Array
