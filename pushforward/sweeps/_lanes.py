@@ -24,6 +24,7 @@ from pushforward.sweeps._parameters import Numbers, Structure
 from pushforward.sweeps._statistics import observable
 
 LANES = 8
+PROGRAMS = 64  # kept; each holds memory maps, of which a process has 65,530
 
 
 def frames(structure: Structure) -> np.ndarray:
@@ -54,7 +55,7 @@ def _in_span(structure: Structure) -> Structure:
     return dataclasses.replace(structure, d=min(structure.d, max(structure.n, 2)))
 
 
-@functools.cache
+@functools.lru_cache(PROGRAMS)
 def _starts(structure: Structure):
     """Tokens and the key of all else, from the key of a system."""
     inside = _in_span(structure).d
@@ -67,7 +68,7 @@ def _starts(structure: Structure):
     return in_turn(jax.vmap(one))
 
 
-@functools.cache
+@functools.lru_cache(PROGRAMS)
 def _program(structure: Structure, statistic: tuple):
     """The compiled flow of a structure."""
     space = pf.Circle() if structure.d == 2 else pf.Sphere(structure.d)

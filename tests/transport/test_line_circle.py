@@ -217,7 +217,7 @@ def test_sliced_of_weights_is_sliced_of_copies():
 def test_bad_input():
     with pytest.raises(InputError, match="one-dimensional"):
         line_plan(np.zeros((3, 2)), np.zeros(3))
-    with pytest.raises(InputError, match="at least 1"):
+    with pytest.raises(InputError, match="between 1 and 500"):
         line_plan([0.0], [1.0], p=0.5)
     with pytest.raises(InputError, match="row 1"):
         circle_plan([0.0, np.nan], [1.0])
