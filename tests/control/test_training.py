@@ -8,7 +8,7 @@ import pytest
 import pushforward as pf
 from pushforward.control.neural.families import Bottleneck, In, Out
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
-from pushforward.control.neural.gauss_newton import ILQR, LevenbergMarquardt
+from pushforward.control.neural.gauss_newton import ILQR
 from pushforward.control.neural.losses import (
     CrossEntropy,
     Distance,
@@ -16,6 +16,7 @@ from pushforward.control.neural.losses import (
     Logistic,
     SquaredHinge,
 )
+from pushforward.control.neural.marquardt import LevenbergMarquardt
 from pushforward.control.neural.penalties import H1, L1, L2
 from pushforward.control.neural.point_sets import circles, lifted, moons
 from pushforward.control.neural.problem import Parameters, TrainingProblem
