@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward.control._checks import count, not_negative
+from pushforward.control._checks import count, not_negative, positive
 from pushforward.control.neural.first_order import Minimized
 from pushforward.control.neural.gauss_newton import linearized, require_least_squares
 from pushforward.control.neural.problem import Parameters, TrainingProblem
@@ -18,7 +18,7 @@ from pushforward.errors import NumericalError
 class LevenbergMarquardt(eqx.Module):
     """(J'J + shift) step = -J'r with a shift that follows the quality of the model.
 
-    The shift is in units of the penalty's own curvature. It falls by 1 - (2q - 1)^3,
+    The first `shift` is in units of the penalty's own curvature. It falls by 1 - (2q - 1)^3,
     at most to a third, after a step that keeps the share q > 0 of the decrease the
     model promised, and grows twofold, fourfold, ... after steps that do not help.
     Fine on small smooth problems (layers times p up to ~1500), poor on hinges.
@@ -26,10 +26,12 @@ class LevenbergMarquardt(eqx.Module):
 
     steps: int = eqx.field(static=True, default=150)
     tolerance: float = 1e-10
+    shift: float = 1e3
 
     def __check_init__(self):
         count("steps", self.steps)
         not_negative("tolerance", self.tolerance)
+        positive("shift", self.shift, "It is the first shift.")
 
     def minimize(
         self, problem: TrainingProblem, start: Parameters, key: Array
@@ -37,13 +39,14 @@ class LevenbergMarquardt(eqx.Module):
         """Run until the L2 gradient or the steps are small, or to the limit."""
         require_least_squares(problem)
         begin = time.perf_counter()
-        controls, shift, growth = start.controls, 1.0, 2.0
+        controls, shift, growth = start.controls, self.shift, 2.0
         value, slope, model = _model(problem, controls)
         history = [float(value)]
         for _ in range(self.steps):
             if float(jnp.max(jnp.abs(slope)) / problem.dt) < self.tolerance:
                 break
-            trial, new, promised = _attempt(problem, controls, slope, model, shift)
+            extra = jnp.asarray(shift)  # an array: a number would recompile
+            trial, new, promised = _attempt(problem, controls, slope, model, extra)
             gain = (history[-1] - float(new)) / float(promised)
             if np.isfinite(gain) and gain > 0:
                 controls, growth = trial, 2.0
