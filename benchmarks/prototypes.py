@@ -131,7 +131,9 @@ def one_seed() -> Iterator[dict]:
     made = recipe(moons(0), jnp.tanh, Squared(), False)
     for name, seconds in (("L-BFGS", 4), ("Adam", 3), ("Adam + L-BFGS", None)):
         theirs = (0.026143, 0.026143, 0.026143, seconds)
-        yield row(f"moons, {ERM}, tanh, squared", name, made, SOLVERS[name], (0,), theirs)
+        yield row(
+            f"moons, {ERM}, tanh, squared", name, made, SOLVERS[name], (0,), theirs
+        )
     yield row(
         "three points, tracking, tanh, T = 40, 800 layers",
         "iLQR",

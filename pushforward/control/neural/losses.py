@@ -35,7 +35,7 @@ class AbstractSquaredLoss(AbstractLoss):
 def _numbers(labels: object) -> np.ndarray:
     array = np.asarray(labels)
     if array.dtype.kind not in "biuf":
-        first = array.ravel()[0] if array.size else labels
+        first = array.ravel()[0].item() if array.size else labels
         raise InputError(
             f"`labels` must be numbers, got {first!r}. Map classes to -1 and +1 (or "
             "0, 1, ... with CrossEntropy), or use NeuralODEClassifier, which takes any."
@@ -161,6 +161,11 @@ class CrossEntropy(AbstractLoss):
                 f"`labels` must be {n} class numbers (integers) 0..{m - 1}, got shape "
                 f"{array.shape} and dtype {array.dtype}; "
                 "np.unique(labels, return_inverse=True)[1] gives them."
+            )
+        if m == 1:
+            raise InputError(
+                "CrossEntropy needs one output per class, the readout has 1; pass "
+                "`readout=coordinate_readout(d, classes)`, or use Logistic()."
             )
         if array.min() < 0 or array.max() >= m:
             raise InputError(

@@ -83,7 +83,19 @@ class TrainingProblem(eqx.Module):
         instance("family", family, AbstractFamily, "Out(d)")
         instance("loss", loss, AbstractLoss, "SquaredHinge()")
         instance("scheme", scheme, AbstractScheme, "Midpoint()")
-        points = finite("inputs", inputs, (None, family.d))
+        points = finite("inputs", inputs, (None, None))
+        if points.shape[1] != family.d:
+            turned = len(points) == family.d
+            raise InputError(
+                f"`inputs` must have shape (any, {family.d}), one row per sample, got "
+                f"{points.shape}. "
+                + (
+                    "Its transpose would fit."
+                    if turned
+                    else "Change d of the form, or "
+                )
+                + ("" if turned else "add zero coordinates with `lifted`.")
+            )
         if len(points) == 0:
             raise InputError("`inputs` is empty; at least one sample is needed.")
         self.family = family

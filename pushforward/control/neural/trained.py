@@ -109,9 +109,7 @@ class Trained:
 
     def refined(self, factor: int = 2) -> Parameters:
         """The same control on `factor` times as many layers."""
-        controls = jnp.repeat(
-            self.parameters.controls, count("factor", factor), axis=0
-        )
+        controls = jnp.repeat(self.parameters.controls, count("factor", factor), axis=0)
         return self.parameters._replace(controls=controls)
 
     def as_field(self):

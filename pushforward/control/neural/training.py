@@ -124,7 +124,7 @@ def pair(data: object) -> tuple[object, object]:
     """(inputs, labels), or an error that says so."""
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise InputError(
-            f"`data` must be a pair (inputs, labels), got {_shown(data)}; "
+            f"`data` must be a pair (inputs, labels), got {type(data).__name__}; "
             "write train(family, (X, y), ...)."
         )
     return data[0], data[1]
@@ -132,10 +132,11 @@ def pair(data: object) -> tuple[object, object]:
 
 def _require_solver(solver: object) -> None:
     if isinstance(solver, type) or not hasattr(solver, "minimize"):
-        given = f"the class {solver.__name__}" if isinstance(solver, type) else solver
+        named = isinstance(solver, type)
+        given = f"the class {solver.__name__}" if named else _shown(solver)  # type: ignore
         raise InputError(
             f"`solver` must be an object with `minimize`, such as AdamThenLBFGS() or "
-            f"ILQR(), got {given!r}."
+            f"ILQR(), got {given}."
         )
 
 
