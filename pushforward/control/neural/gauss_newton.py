@@ -168,6 +168,7 @@ def _block_diagonal(blocks: Array) -> Array:
 
 
 def require_least_squares(problem: TrainingProblem) -> None:
+    """Refuse losses and penalties that are not sums of squares of fixed outputs."""
     if not isinstance(problem.loss, AbstractSquaredLoss):
         raise InputError(
             f"Gauss-Newton needs a squared loss, got {type(problem.loss).__name__}: "

@@ -18,9 +18,10 @@ from pushforward.errors import NumericalError
 class LevenbergMarquardt(eqx.Module):
     """(J'J + shift) step = -J'r with a shift that follows the quality of the model.
 
-    The first `shift` is in units of the penalty's own curvature. It falls by 1 - (2q - 1)^3,
-    at most to a third, after a step that keeps the share q > 0 of the decrease the
-    model promised, and grows twofold, fourfold, ... after steps that do not help.
+    The first `shift` is in units of the penalty's own curvature. It falls by
+    1 - (2q - 1)^3, at most to a third, after a step that keeps the share q > 0 of
+    the decrease the model promised, and grows twofold, fourfold, ... after steps
+    that do not help.
     Fine on small smooth problems (layers times p up to ~1500), poor on hinges.
     """
 

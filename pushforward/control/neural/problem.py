@@ -83,19 +83,7 @@ class TrainingProblem(eqx.Module):
         instance("family", family, AbstractFamily, "Out(d)")
         instance("loss", loss, AbstractLoss, "SquaredHinge()")
         instance("scheme", scheme, AbstractScheme, "Midpoint()")
-        points = finite("inputs", inputs, (None, None))
-        if points.shape[1] != family.d:
-            turned = len(points) == family.d
-            raise InputError(
-                f"`inputs` must have shape (any, {family.d}), one row per sample, got "
-                f"{points.shape}. "
-                + (
-                    "Its transpose would fit."
-                    if turned
-                    else "Change d of the form, or "
-                )
-                + ("" if turned else "add zero coordinates with `lifted`.")
-            )
+        points = _states(inputs, family.d)
         if len(points) == 0:
             raise InputError("`inputs` is empty; at least one sample is needed.")
         self.family = family
@@ -219,3 +207,16 @@ def require_smooth(problem: TrainingProblem) -> None:
             "the L1 penalty needs the proximal solver: call `control.train_sparse`. "
             "Gradient methods never reach exact zeros."
         )
+
+
+def _states(inputs: object, d: int) -> np.ndarray:
+    points = finite("inputs", inputs, (None, None))
+    if points.shape[1] == d:
+        return points
+    fix = "Change d of the form, or add zero coordinates with `lifted`."
+    if len(points) == d:
+        fix = "Its transpose would fit."
+    raise InputError(
+        f"`inputs` must have shape (any, {d}), one row per sample, got "
+        f"{points.shape}. {fix}"
+    )
