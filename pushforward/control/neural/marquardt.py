@@ -27,7 +27,7 @@ class LevenbergMarquardt(eqx.Module):
 
     steps: int = eqx.field(static=True, default=150)
     tolerance: float = 1e-10
-    shift: float = 1e3
+    shift: float = 1.0
 
     def __check_init__(self):
         count("steps", self.steps)
