@@ -21,7 +21,7 @@ EXTRAS = {
     "xarray": ("labelled runs", ("xarray",)),
     "transport": ("optimal transport", ("ot", "ott")),
     "statistics": ("statistics on files", ("ot", "sklearn")),
-    "control": ("optimal control", ("optax", "optimistix", "skfem")),
+    "control": ("optimal control", ("optax", "skfem")),
     "fast": ("non-uniform transforms", ("finufft", "ducc0")),
     "web": ("the explorer", ("starlette", "uvicorn", "websockets")),
     "models": ("tokens of trained models", ("tokenizers", "gguf")),

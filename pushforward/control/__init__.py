@@ -12,15 +12,15 @@ from pushforward.control.neural.first_order import LBFGS as LBFGS
 from pushforward.control.neural.first_order import Adam as Adam
 from pushforward.control.neural.first_order import AdamThenLBFGS as AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR as ILQR
-from pushforward.control.neural.gauss_newton import (
-    LevenbergMarquardt as LevenbergMarquardt,
-)
 from pushforward.control.neural.losses import CrossEntropy as CrossEntropy
 from pushforward.control.neural.losses import Distance as Distance
 from pushforward.control.neural.losses import Hinge as Hinge
 from pushforward.control.neural.losses import Logistic as Logistic
 from pushforward.control.neural.losses import Squared as Squared
 from pushforward.control.neural.losses import SquaredHinge as SquaredHinge
+from pushforward.control.neural.marquardt import (
+    LevenbergMarquardt as LevenbergMarquardt,
+)
 from pushforward.control.neural.penalties import H1 as H1
 from pushforward.control.neural.penalties import L1 as L1
 from pushforward.control.neural.penalties import L2 as L2
@@ -44,6 +44,7 @@ from pushforward.control.normalizing import UnitCube as UnitCube
 from pushforward.control.space_time import SpaceTimeProblem as SpaceTimeProblem
 from pushforward.control.space_time import train_space_time as train_space_time
 from pushforward.control.sparsity.fista import Fista as Fista
+from pushforward.control.sparsity.grid import sparsify as sparsify
 from pushforward.control.sparsity.lumped import Lumped as Lumped
 from pushforward.control.sparsity.training import SparseTrained as SparseTrained
 from pushforward.control.sparsity.training import finish_sparse as finish_sparse

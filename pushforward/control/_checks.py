@@ -4,16 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pushforward._checks import _shown
 from pushforward.errors import InputError
 
 
 def finite(name: str, value: object, shape: Sequence[int | None] = ()) -> np.ndarray:
     """`value` as a finite float64 array of the given shape (None: any length)."""
     try:
+        if value is None:
+            raise TypeError("None is not a number")
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"`{name}` must be numbers, got {value!r}.") from error
-    wanted = tuple("any" if s is None else s for s in shape)
+        raise InputError(f"`{name}` must be numbers, got {_shown(value)}.") from error
+    wanted = str(tuple("any" if s is None else s for s in shape)).replace("'", "")
     fits = array.ndim == len(shape) and all(
         s is None or s == n for s, n in zip(shape, array.shape, strict=False)
     )
@@ -24,6 +27,8 @@ def finite(name: str, value: object, shape: Sequence[int | None] = ()) -> np.nda
             if all(s is None or s == n for s, n in zip(shape, turned, strict=True)):
                 hint = " Its transpose would fit."
         raise InputError(f"`{name}` must have shape {wanted}, got {array.shape}.{hint}")
+    if array.ndim == 0 and not np.isfinite(array):
+        raise InputError(f"`{name}` must be finite, got {array}.")
     if not np.all(np.isfinite(array)):
         bad = int(np.sum(~np.isfinite(array)))
         raise InputError(
@@ -49,3 +54,19 @@ def count(name: str, value: int, least: int = 1) -> int:
     if int(value) != value:
         raise InputError(f"`{name}` must be an integer >= {least}, got {value!r}.")
     return int(value)
+
+
+def not_negative(name: str, value: float) -> float:
+    """`value` as a finite float of at least zero."""
+    number = float(finite(name, value))
+    if number < 0:
+        raise InputError(f"`{name}` must be finite and not negative, got {number:g}.")
+    return number
+
+
+def instance(name: str, value: object, kind: type, example: str) -> None:
+    """Refuse a word, a number or a class where an object such as `example` belongs."""
+    if isinstance(value, kind):
+        return
+    given = f"the class {value.__name__}" if isinstance(value, type) else _shown(value)
+    raise InputError(f"`{name}` must be an object such as {example}, got {given}.")

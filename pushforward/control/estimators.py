@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pushforward.control._checks import count
 from pushforward.control.neural.families import AbstractFamily, Bottleneck, Out
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
 from pushforward.control.neural.losses import AbstractLoss, CrossEntropy, Squared
@@ -160,6 +161,7 @@ def _fit(
     estimator.mean_, estimator.scale_ = X.mean(axis=0), _scale(X)
     if not estimator.standardize:
         estimator.mean_, estimator.scale_ = 0.0, 1.0
+    count("max_iter", estimator.max_iter)
     points = _state(estimator, X, outputs)
     d = points.shape[1]
     hidden = estimator.hidden

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from scipy.interpolate import CubicSpline, make_interp_spline
 from scipy.optimize import minimize
 
-from pushforward.control._checks import count, finite, positive
+from pushforward.control._checks import count, finite, not_negative, positive
 from pushforward.errors import InputError
 
 
@@ -103,7 +103,15 @@ class SpaceTimeProblem(eqx.Module):
     ):
         """`lifted(nodes)` gives the data as functions: (samples, nodes)."""
         if len(grids) < 2:
-            raise InputError("`grids` needs at least two entries: one layer.")
+            raise InputError(
+                f"`grids` needs at least two entries (one layer), got {len(grids)}; "
+                "try width_profile([9] * 17)."
+            )
+        if min(len(g) for g in grids) < 4:
+            raise InputError(
+                f"`grids` must have at least 4 nodes each for cubic interpolation, got "
+                f"one of {min(len(g) for g in grids)}."
+            )
         width = max(len(g) for g in grids)
         layers = len(grids) - 1
         roots = np.zeros((layers + 1, width))
@@ -122,7 +130,7 @@ class SpaceTimeProblem(eqx.Module):
         self.dt = jnp.asarray(
             positive("horizon", horizon, "It is the depth T.") / layers
         )
-        self.tracking = jnp.asarray(float(tracking))
+        self.tracking = jnp.asarray(not_negative("tracking", tracking))
         self.activation = activation
 
     def random(self, key: Array, scale: float = 0.1) -> SpaceTimeWeights:

@@ -170,10 +170,13 @@ def decay_by_layer(
         if rates and name in rates:
             anchor = len(times) // 3
             line = values[anchor] * np.exp(-rates[name] * (times - times[anchor]))
-            ax.semilogy(times, line, color=INK, ls=(0, (4, 2.5)), lw=0.9)
+            shown_rate = f"rate {rates[name]:.4g}"
+            dashes = (0, (4, 2.5))
+            ax.semilogy(times, line, color=INK, ls=dashes, lw=0.9, label=shown_rate)
     ax.set_xlabel("depth t")
     ax.set_ylabel(ylabel)
-    ax.legend()
+    if len(curves) > 1 or rates:
+        ax.legend()
     return ax
 
 

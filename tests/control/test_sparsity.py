@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from pushforward.control.neural.families import Bottleneck, Out
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
 from pushforward.control.neural.losses import Distance, Logistic, Squared, SquaredHinge
-from pushforward.control.neural.penalties import L1
+from pushforward.control.neural.penalties import L1, L2
 from pushforward.control.neural.point_sets import circles, lifted
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.control.neural.readouts import Readout
@@ -279,3 +279,20 @@ def test_bad_input_is_explained():
     )
     with pytest.raises(InputError, match="not homogeneous"):
         finish_sparse(bottle, np.zeros((5, 17)))
+
+
+def test_bad_input_is_refused_before_any_training():
+    points, labels = circles(0, 10)
+    data, size = (lifted(points), labels), dict(horizon=1.0, layers=10, key=KEY)
+
+    class Never:
+        def minimize(self, problem, start, key):
+            raise AssertionError("trained before the input was checked")
+
+    with pytest.raises(InputError, match=r"needs `penalty=L1.*got L2"):
+        train_sparse(Out(3, RELU), data, penalty=L2(0.1), solver=Never(), **size)
+    with pytest.raises(InputError, match="control.sparsify"):
+        bottle = Bottleneck(3, 2)
+        train_sparse(bottle, data, penalty=L1(0.1, 8.0), solver=Never(), **size)
+    with pytest.raises(InputError, match="is too large"):
+        train_sparse(Out(3, RELU), data, penalty=L1(50.0, 8.0), solver=Never(), **size)

@@ -8,7 +8,7 @@ import pytest
 import pushforward as pf
 from pushforward.control.neural.families import Bottleneck, In, Out
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
-from pushforward.control.neural.gauss_newton import ILQR, LevenbergMarquardt
+from pushforward.control.neural.gauss_newton import ILQR
 from pushforward.control.neural.losses import (
     CrossEntropy,
     Distance,
@@ -16,6 +16,7 @@ from pushforward.control.neural.losses import (
     Logistic,
     SquaredHinge,
 )
+from pushforward.control.neural.marquardt import LevenbergMarquardt
 from pushforward.control.neural.penalties import H1, L1, L2
 from pushforward.control.neural.point_sets import circles, lifted, moons
 from pushforward.control.neural.problem import Parameters, TrainingProblem
@@ -303,6 +304,10 @@ def test_smooth_penalty_of_the_inner_form_smooths_controls():
     assert jumps[1] < 0.5 * jumps[0]
 
 
+def small(*, labels=(1.0, 2.0, 3.0), **options):
+    return train(Out(2), (START, labels), key=KEY, **options)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [
@@ -339,6 +344,23 @@ def test_smooth_penalty_of_the_inner_form_smooths_controls():
         (
             lambda: train(Out(2), (START, [1.0, 2, 3]), final=0.0, key=KEY),
             "nothing asks for a fit",
+        ),
+        (lambda: L2(float("nan")), "`lam` must be finite, got nan"),
+        (lambda: train(Out(2), START, key=KEY), r"pair \(inputs, labels\), got list"),
+        (lambda: small(penalty=0.01), r"`penalty`.*L2\(0.01\), got 0.01"),
+        (lambda: small(loss="mse"), r"`loss`.*SquaredHinge\(\), got 'mse'"),
+        (lambda: small(loss=Hinge), "got the class Hinge"),
+        (lambda: small(solver="adam"), "AdamThenLBFGS.*got 'adam'"),
+        (lambda: small(readout=Readout(np.eye(3))), "2 columns"),
+        (lambda: small(labels=["a", "b", "a"]), "got 'a'.*NeuralODEClassifier"),
+        (lambda: small(labels=[0, 1, 1], loss=CrossEntropy()), "one output per class"),
+        (lambda: train(Out(2), (START, [1.0, 2, 3]), key=0), "random key.*got 0"),
+        (lambda: Out(2, "relu"), "`activation` must be a function"),
+        (
+            lambda: small(
+                labels=np.ones((3, 2)), readout=Readout(np.eye(2)), tracking=1.0
+            ),
+            "slow_allowed=True",
         ),
     ],
 )

@@ -15,6 +15,7 @@ from pushforward.control.pde.wave import (
     wave_hamiltonian,
     wave_null_control,
 )
+from pushforward.control.pde.wave_control import controlled_wave
 from pushforward.errors import InputError
 from pushforward.theory import turnpike
 
@@ -106,3 +107,24 @@ def test_c1_15_two_stationary_optima():
 def test_bad_courant_number_is_refused():
     with pytest.raises(InputError, match="courant"):
         wave_null_control(10, 1.2, 5.0)
+
+
+@pytest.mark.parametrize("tracking", [Gradient(), PositionAndVelocity()])
+def test_controlled_wave_has_the_gap_of_its_hamiltonian(tracking):
+    goal = np.sin(np.pi * np.arange(1, 21) / 21)
+    lq = controlled_wave(20, tracking=tracking, target=goal)
+    spectrum = np.linalg.eigvals(wave_hamiltonian(20, tracking))
+    assert lq.rate == pytest.approx(np.min(np.abs(spectrum.real)), abs=1e-10)
+    path = lq.path(np.zeros(40), 60.0)
+    distance = path.deviation()
+    assert distance[100] < 1e-3 * distance[0]
+    # the static state leans toward the target and does not move
+    assert lq.static.state[:20] @ goal > 0
+    assert np.max(np.abs(lq.static.state[20:])) < 1e-10
+
+
+def test_a_wave_without_tracking_is_refused():
+    with pytest.raises(InputError, match="has no turnpike.*Gradient"):
+        controlled_wave(20, tracking=NoTracking())
+    with pytest.raises(InputError, match="contains no node"):
+        controlled_wave(20, omega=(0.51, 0.52))

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward.control._checks import count
+from pushforward.errors import InputError
 
 Activation = Callable[[Array], Array]
 
@@ -22,6 +23,14 @@ def positively_homogeneous(activation: Activation) -> bool:
     """Whether sigma(a x) = a sigma(x) for a > 0, as for ReLU; tested on numbers."""
     x = jnp.linspace(-3.0, 3.0, 25)
     return bool(jnp.allclose(activation(2.5 * x), 2.5 * activation(x)))
+
+
+def _require_function(activation: object) -> None:
+    if not callable(activation):
+        raise InputError(
+            f"`activation` must be a function such as jnp.tanh or jax.nn.relu, got "
+            f"{activation!r}."
+        )
 
 
 class AbstractFamily(eqx.Module):
@@ -64,6 +73,7 @@ class Out(AbstractFamily):
 
     def __check_init__(self):
         count("d", self.d)
+        _require_function(self.activation)
 
     @property
     def size(self) -> int:
@@ -99,6 +109,7 @@ class In(AbstractFamily):
 
     def __check_init__(self):
         count("d", self.d)
+        _require_function(self.activation)
 
     @property
     def size(self) -> int:
@@ -136,6 +147,7 @@ class Bottleneck(AbstractFamily):
     def __check_init__(self):
         count("d", self.d)
         count("hidden", self.hidden)
+        _require_function(self.activation)
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 from scipy.optimize import minimize
 
-from pushforward.control._checks import count, positive
+from pushforward.control._checks import count, not_negative, positive
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.errors import InputError, NumericalError
 
@@ -104,7 +104,7 @@ class LBFGS(eqx.Module):
     def __check_init__(self):
         count("steps", self.steps)
         count("memory", self.memory)
-        positive("tolerance", self.tolerance, "The gradient is then small enough.")
+        not_negative("tolerance", self.tolerance)
 
     def minimize(
         self, problem: TrainingProblem, start: Parameters, key: Array

@@ -1,7 +1,6 @@
-"""Second-order solvers for squared losses: Riccati Gauss-Newton, dense Marquardt."""
+"""Riccati Gauss-Newton for squared losses: one backward sweep per iteration."""
 
 import time
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward.control._checks import count
+from pushforward.control._checks import count, not_negative
 from pushforward.control.neural.first_order import Minimized
 from pushforward.control.neural.losses import AbstractSquaredLoss
 from pushforward.control.neural.penalties import L2
@@ -33,12 +32,13 @@ class ILQR(eqx.Module):
 
     def __check_init__(self):
         count("steps", self.steps)
+        not_negative("tolerance", self.tolerance)
 
     def minimize(
         self, problem: TrainingProblem, start: Parameters, key: Array
     ) -> Minimized:
         """Iterate until the L2 gradient falls below the tolerance."""
-        _require_least_squares(problem)
+        require_least_squares(problem)
         begin = time.perf_counter()
         controls, shift, history = start.controls, 0.0, []
         value = float(_objective(problem, controls))
@@ -103,12 +103,7 @@ def _backward(problem: TrainingProblem, controls, states, shift):
     dt, lam = problem.dt, problem.penalty.lam  # type: ignore
     slopes, curvatures = _state_costs(problem, states)
 
-    def one_step(x, u):  # a single particle
-        f = lambda s: problem.family.velocity(s[None], u)[0]  # noqa: E731
-        return problem.scheme.step(f, x, dt)
-
-    jac = jax.vmap(jax.jacfwd(one_step, argnums=(0, 1)), in_axes=(0, None))
-    A, B = jax.vmap(jac)(states[:-1], controls)  # (k, n, d, d), (k, n, d, p)
+    A, B = linearized(problem, controls, states)
 
     def layer(carry, data):
         v, V, p = carry
@@ -138,6 +133,17 @@ def _backward(problem: TrainingProblem, controls, states, shift):
     return gains, moves, jnp.max(gradient)
 
 
+def linearized(problem: TrainingProblem, controls: Array, states: Array):
+    """Derivatives of every layer in state, (k, n, d, d), and control, (k, n, d, p)."""
+
+    def one_step(x, u):  # a single particle
+        f = lambda s: problem.family.velocity(s[None], u)[0]  # noqa: E731
+        return problem.scheme.step(f, x, problem.dt)
+
+    jac = jax.vmap(jax.jacfwd(one_step, argnums=(0, 1)), in_axes=(0, None))
+    return jax.vmap(jac)(states[:-1], controls)
+
+
 def _state_costs(problem: TrainingProblem, states):
     """First derivative (k1, n, d) and Gauss-Newton Hessian (k1, n, d, d) of E terms."""
 
@@ -161,63 +167,8 @@ def _block_diagonal(blocks: Array) -> Array:
     return placed.reshape(n * d, n * d)
 
 
-class LevenbergMarquardt(eqx.Module):
-    """Dense Levenberg-Marquardt in control space (optimistix).
-
-    Fine on small smooth problems (layers times p up to ~1500), poor on hinges.
-    """
-
-    steps: int = eqx.field(static=True, default=150)
-    tolerance: float = 1e-10
-
-    def minimize(
-        self, problem: TrainingProblem, start: Parameters, key: Array
-    ) -> Minimized:
-        """Run to the tolerance or the iteration limit."""
-        _require_least_squares(problem)
-        try:
-            import optimistix
-        except ImportError as error:
-            raise InputError(
-                "LevenbergMarquardt needs optimistix: "
-                'pip install "pushforward[control]".'
-            ) from error
-        begin = time.perf_counter()
-        solver: Any = optimistix.LevenbergMarquardt(rtol=self.tolerance, atol=1e-14)
-        residuals: Any = _residuals
-        run: Any = optimistix.least_squares(
-            residuals,
-            solver,
-            start.controls,
-            problem,
-            max_steps=self.steps,
-            throw=False,
-        )
-        values = [float(_objective(problem, c)) for c in (start.controls, run.value)]
-        seconds = time.perf_counter() - begin
-        iterations = int(run.stats["num_steps"])
-        return Minimized(
-            Parameters(run.value, None), np.array(values), seconds, iterations
-        )
-
-
-def _residuals(controls: Array, problem: TrainingProblem) -> tuple[Array, Array]:
-    """Vectors whose squared norms add up to twice the objective."""
-    states = problem.flow(controls, problem.inputs)
-
-    def residual(x, label):
-        return problem.loss.residual(problem.readout(x), label)  # type: ignore
-
-    per_sample = jax.vmap(residual)
-    r = jax.vmap(lambda x: per_sample(x, problem.labels))(states)
-    weight = problem.quadrature()[:, None] * problem.weights[None, :]
-    lam = problem.penalty.lam  # type: ignore
-    return jnp.sqrt(2.0 * weight)[..., None] * r, jnp.sqrt(
-        2.0 * lam * problem.dt
-    ) * controls
-
-
-def _require_least_squares(problem: TrainingProblem) -> None:
+def require_least_squares(problem: TrainingProblem) -> None:
+    """Refuse losses and penalties that are not sums of squares of fixed outputs."""
     if not isinstance(problem.loss, AbstractSquaredLoss):
         raise InputError(
             f"Gauss-Newton needs a squared loss, got {type(problem.loss).__name__}: "

@@ -32,8 +32,19 @@ class AbstractSquaredLoss(AbstractLoss):
         """The vector whose squared norm is the loss."""
 
 
-def _targets(labels: object, n: int, m: int) -> np.ndarray:
+def _numbers(labels: object) -> np.ndarray:
     array = np.asarray(labels)
+    if array.dtype.kind not in "biuf":
+        first = array.ravel()[0].item() if array.size else labels
+        raise InputError(
+            f"`labels` must be numbers, got {first!r}. Map classes to -1 and +1 (or "
+            "0, 1, ... with CrossEntropy), or use NeuralODEClassifier, which takes any."
+        )
+    return array
+
+
+def _targets(labels: object, n: int, m: int) -> np.ndarray:
+    array = _numbers(labels)
     if array.shape == (n,) and m == 1:
         array = array[:, None]
     if array.shape != (n, m):
@@ -45,7 +56,7 @@ def _targets(labels: object, n: int, m: int) -> np.ndarray:
 
 
 def _signs(labels: object, n: int, m: int) -> np.ndarray:
-    array = np.asarray(labels)
+    array = _numbers(labels)
     if m != 1:
         raise InputError(
             f"this loss needs one output, the readout has {m}; "
@@ -144,11 +155,17 @@ class CrossEntropy(AbstractLoss):
 
     def labels(self, labels, n, m):
         """Class numbers (n,)."""
-        array = np.asarray(labels)
+        array = _numbers(labels)
         if array.shape != (n,) or not np.issubdtype(array.dtype, np.integer):
             raise InputError(
-                f"`labels` must be {n} class numbers (integers), got shape "
-                f"{array.shape} and dtype {array.dtype}."
+                f"`labels` must be {n} class numbers (integers) 0..{m - 1}, got shape "
+                f"{array.shape} and dtype {array.dtype}; "
+                "np.unique(labels, return_inverse=True)[1] gives them."
+            )
+        if m == 1:
+            raise InputError(
+                "CrossEntropy needs one output per class, the readout has 1; pass "
+                "`readout=coordinate_readout(d, classes)`, or use Logistic()."
             )
         if array.min() < 0 or array.max() >= m:
             raise InputError(

@@ -9,11 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward.control._checks import count, finite, positive
+from pushforward.control._checks import (
+    count,
+    finite,
+    instance,
+    not_negative,
+    positive,
+)
 from pushforward.control.neural.families import AbstractFamily
 from pushforward.control.neural.losses import AbstractLoss, Squared
 from pushforward.control.neural.penalties import L1, L2, AbstractPenalty
-from pushforward.control.neural.readouts import Readout, coordinate_readout
+from pushforward.control.neural.readouts import (
+    Readout,
+    coordinate_readout,
+    require_readout,
+)
 from pushforward.control.neural.schemes import AbstractScheme, Midpoint
 from pushforward.errors import InputError
 
@@ -70,22 +80,28 @@ class TrainingProblem(eqx.Module):
         scheme: AbstractScheme = Midpoint(),
         chunk: int | None = None,
     ):
-        points = finite("inputs", inputs, (None, family.d))
+        instance("family", family, AbstractFamily, "Out(d)")
+        instance("loss", loss, AbstractLoss, "SquaredHinge()")
+        instance("scheme", scheme, AbstractScheme, "Midpoint()")
+        points = _states(inputs, family.d)
         if len(points) == 0:
             raise InputError("`inputs` is empty; at least one sample is needed.")
         self.family = family
         self.inputs = jnp.asarray(points)
         self.readout = coordinate_readout(family.d) if readout is None else readout
+        require_readout(self.readout, family.d)
         self.loss = loss
         self.labels = jnp.asarray(loss.labels(labels, len(points), self.readout.m))
         self.weights = jnp.full(len(points), 1.0 / len(points))
         self.penalty = L2(0.01) if penalty is None else penalty
+        instance("penalty", self.penalty, AbstractPenalty, "L2(0.01)")
         self.horizon = jnp.asarray(positive("horizon", horizon, "It is the depth T."))
-        self.final = jnp.asarray(_weight("final", final))
-        self.tracking = jnp.asarray(_weight("tracking", tracking))
+        self.final = jnp.asarray(not_negative("final", final))
+        self.tracking = jnp.asarray(not_negative("tracking", tracking))
         if self.final == 0 and self.tracking == 0:
             raise InputError(
-                "`final` and `tracking` are both zero: nothing asks for a fit."
+                "`final` and `tracking` are both zero: nothing asks for a fit. Set "
+                "final=1.0, or tracking=1.0 to ask for it at every depth."
             )
         self.scheme = scheme
         self.layers = count("layers", layers)
@@ -193,8 +209,14 @@ def require_smooth(problem: TrainingProblem) -> None:
         )
 
 
-def _weight(name: str, value: float) -> float:
-    number = float(np.asarray(value, dtype=float))
-    if not np.isfinite(number) or number < 0:
-        raise InputError(f"`{name}` must be finite and not negative, got {value!r}.")
-    return number
+def _states(inputs: object, d: int) -> np.ndarray:
+    points = finite("inputs", inputs, (None, None))
+    if points.shape[1] == d:
+        return points
+    fix = "Change d of the form, or add zero coordinates with `lifted`."
+    if len(points) == d:
+        fix = "Its transpose would fit."
+    raise InputError(
+        f"`inputs` must have shape (any, {d}), one row per sample, got "
+        f"{points.shape}. {fix}"
+    )

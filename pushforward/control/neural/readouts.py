@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward.control._checks import count, finite
+from pushforward.control._checks import count, finite, instance, positive
 from pushforward.errors import InputError
 
 
@@ -24,6 +24,8 @@ class Readout(eqx.Module):
         self.P = jnp.asarray(P)
         c = jnp.zeros(len(P)) if c is None else finite("c", c, (len(P),))
         self.c = jnp.asarray(c)
+        if clip is not None:
+            clip = positive("clip", clip, "Outputs are clipped to [-clip, clip].")
         self.clip, self.trained = clip, trained
 
     @property
@@ -48,3 +50,13 @@ def coordinate_readout(d: int, outputs: int = 1) -> Readout:
 def identity_readout(d: int) -> Readout:
     """The whole state: with the squared loss, labels are then targets in R^d."""
     return Readout(jnp.eye(count("d", d)))
+
+
+def require_readout(readout: Readout, d: int) -> None:
+    """Refuse a readout that does not take states of dimension d."""
+    instance("readout", readout, Readout, "Readout(P)")
+    if readout.P.shape[1] != d:
+        raise InputError(
+            f"`readout` must read states of dimension {d}, got P of shape "
+            f"{readout.P.shape}; pass a matrix with {d} columns."
+        )

@@ -36,22 +36,7 @@ def target_problem(
     points = finite("inputs", inputs, (None, family.d))
     n = len(points)
     goals = finite("targets", targets, (n, family.d))
-    if tracking > 0 and not slow_allowed and isinstance(family, Out):
-        rows = np.hstack(
-            [np.asarray(family.activation(jnp.asarray(goals))), np.ones((n, 1))]
-        )
-        rank = int(np.linalg.matrix_rank(rows))
-        if rank < n:
-            raise InputError(
-                f"{n} samples cannot be tracked to fixed targets in dimension "
-                f"{family.d}: one control (w, b) gives rank {rank} of {n} near the "
-                f"targets, so the decay is not exponential (it needs N <= d + 1 = "
-                f"{family.d + 1} and distinct targets). Track the loss instead, with "
-                "one whose zero set has interior (SquaredHinge(), or "
-                "Readout(..., clip=1.0)), "
-                "raise d by adding coordinates, or pass slow_allowed=True."
-            )
-    return TrainingProblem(
+    problem = TrainingProblem(
         family,
         points,
         goals,
@@ -64,3 +49,33 @@ def target_problem(
         tracking=tracking,
         scheme=scheme,
     )
+    if not slow_allowed:
+        require_reachable(problem)
+    return problem
+
+
+def require_reachable(problem: TrainingProblem) -> None:
+    """Refuse tracking of fixed targets that one control cannot reach exponentially.
+
+    Only of the form `Out`, and of targets that fix the whole state: squared loss,
+    and a readout that forgets nothing.
+    """
+    family, P = problem.family, np.asarray(problem.readout.P)
+    d, n = family.d, len(problem.inputs)
+    fixed = isinstance(problem.loss, Squared) and np.linalg.matrix_rank(P) == d
+    if not fixed or not isinstance(family, Out) or float(problem.tracking) == 0:
+        return
+    goals = (np.asarray(problem.labels) - np.asarray(problem.readout.c)).T
+    goals = np.linalg.lstsq(P, goals, rcond=None)[0].T
+    seen = np.asarray(family.activation(jnp.asarray(goals)))
+    rank = int(np.linalg.matrix_rank(np.hstack([seen, np.ones((n, 1))])))
+    if rank < n and problem.readout.clip is None:
+        raise InputError(
+            f"{n} samples cannot be tracked to fixed targets in dimension {d}: one "
+            f"control (w, b) gives rank {rank} of {n} near the targets, so the decay "
+            f"is not exponential (it needs N <= d + 1 = {d + 1} and distinct targets). "
+            "Track the loss instead, with one whose zero set has interior "
+            "(SquaredHinge(), or Readout(..., clip=1.0)), raise d by adding "
+            "coordinates, or ask for slow decay: "
+            "optimize(target_problem(..., slow_allowed=True), key=key)."
+        )

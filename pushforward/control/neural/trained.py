@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward.control._checks import finite
+from pushforward.control._checks import count, finite
 from pushforward.control.neural.penalties import L2
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.errors import InputError
@@ -109,7 +109,7 @@ class Trained:
 
     def refined(self, factor: int = 2) -> Parameters:
         """The same control on `factor` times as many layers."""
-        controls = jnp.repeat(self.parameters.controls, factor, axis=0)
+        controls = jnp.repeat(self.parameters.controls, count("factor", factor), axis=0)
         return self.parameters._replace(controls=controls)
 
     def as_field(self):

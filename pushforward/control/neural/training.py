@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from pushforward._checks import _shown, prng_key
 from pushforward.control._checks import count
 from pushforward.control.neural.families import AbstractFamily
 from pushforward.control.neural.first_order import AdamThenLBFGS, Minimized
@@ -20,6 +21,7 @@ from pushforward.control.neural.problem import (
 )
 from pushforward.control.neural.readouts import Readout
 from pushforward.control.neural.schemes import AbstractScheme, Midpoint
+from pushforward.control.neural.targets import require_reachable
 from pushforward.control.neural.trained import Trained
 from pushforward.errors import InputError
 
@@ -48,6 +50,8 @@ def optimize(
     standard deviation `scale`.
     """
     require_smooth(problem)
+    prng_key("key", key)
+    _require_solver(solver)
     runs: list[Minimized] = []
     for draw in jax.random.split(key, count("starts", starts)):
         first = problem.random(draw, scale) if start is None or runs else start
@@ -97,7 +101,7 @@ def train(
 
     [esteveyague2020large]
     """
-    inputs, labels = data
+    inputs, labels = pair(data)
     problem = TrainingProblem(
         family,
         inputs,
@@ -112,7 +116,28 @@ def train(
         scheme=scheme,
         chunk=chunk,
     )
+    require_reachable(problem)
     return optimize(problem, solver=solver, starts=starts, key=key)
+
+
+def pair(data: object) -> tuple[object, object]:
+    """(inputs, labels), or an error that says so."""
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        raise InputError(
+            f"`data` must be a pair (inputs, labels), got {type(data).__name__}; "
+            "write train(family, (X, y), ...)."
+        )
+    return data[0], data[1]
+
+
+def _require_solver(solver: object) -> None:
+    if isinstance(solver, type) or not hasattr(solver, "minimize"):
+        named = isinstance(solver, type)
+        given = f"the class {solver.__name__}" if named else _shown(solver)  # type: ignore
+        raise InputError(
+            f"`solver` must be an object with `minimize`, such as AdamThenLBFGS() or "
+            f"ILQR(), got {given}."
+        )
 
 
 def sweep_horizons(
@@ -128,6 +153,8 @@ def sweep_horizons(
     A homogeneous form follows the same path at the speed T_old/T_new, so that
     only lam/T changes: this is continuation in the weight of the penalty.
     """
+    if not len(horizons):
+        raise InputError("`horizons` is empty; pass at least one, as in [1.0, 4.0].")
     found: list[Trained] = []
     for horizon in horizons:
         now = problem.with_horizon(horizon)

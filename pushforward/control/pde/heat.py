@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from pushforward.control._checks import count, positive
+from pushforward.control._checks import count, finite, positive
 from pushforward.control.pde.evolution import Evolution, Reaction, no_reaction
 from pushforward.errors import InputError
 
@@ -26,11 +26,7 @@ def interior_heat(
     """
     n = count("n", n, 2)
     beta = positive("beta", beta, "It weighs the tracking term.")
-    low, high = omega
-    if not 0 <= low < high <= 1:
-        raise InputError(
-            f"`omega` must be an interval inside [0, 1], got {omega}; try (0.25, 0.75)."
-        )
+    low, high = _interval(omega)
     h = 1.0 / (n + 1)
     x = h * np.arange(1, n + 1)
     inside = (x >= low - 1e-12) & (x <= high + 1e-12)
@@ -45,7 +41,7 @@ def interior_heat(
         B=B.tocsr(),
         tracking=beta * h * one,
         R=h * sp.identity(B.shape[1], format="csr"),
-        z=np.full(n, float(target)),
+        z=np.full(n, float(finite("target", target))),
         reaction=no_reaction() if reaction is None else reaction,
     )
 
@@ -57,6 +53,7 @@ def boundary_heat(n: int, *, target: float = 1.0) -> Evolution:
     `theory.turnpike.boundary_heat_rate()`; the elements err by O(n^-2).
     """
     n = count("n", n, 2)
+    target = float(finite("target", target))
     h = 1.0 / n
     ends = np.full(n, 2.0)
     ends[-1] = 1.0
@@ -78,6 +75,15 @@ def boundary_heat(n: int, *, target: float = 1.0) -> Evolution:
         reaction=no_reaction(),
         floor=0.5 * (target**2 - float(z @ (mass @ z))),
     )
+
+
+def _interval(omega: tuple[float, float]) -> tuple[float, float]:
+    low, high = finite("omega", omega, (2,))
+    if not 0 <= low < high <= 1:
+        raise InputError(
+            f"`omega` must be an interval inside [0, 1], got {omega}; try (0.25, 0.75)."
+        )
+    return float(low), float(high)
 
 
 def _tridiagonal(side: np.ndarray, middle: np.ndarray) -> sp.csr_matrix:
@@ -108,6 +114,8 @@ def square_heat(
         raise InputError(
             'square_heat needs scikit-fem: pip install "pushforward[control]".'
         ) from error
+    low, high = _interval(omega)
+    target = float(finite("target", target))
     mesh = skfem.MeshTri().refined(count("refinements", refinements))
     basis = skfem.Basis(mesh, skfem.ElementTriP1())
     inner = basis.complement_dofs(basis.get_dofs())
@@ -115,9 +123,12 @@ def square_heat(
     full = mass_form.assemble(basis)
     M = full[inner][:, inner].tocsr()
     points = mesh.p[:, inner].T
-    held = (points[:, 0] >= omega[0] - 1e-12) & (points[:, 0] <= omega[1] + 1e-12)
+    held = (points[:, 0] >= low - 1e-12) & (points[:, 0] <= high + 1e-12)
     if not held.any():
-        raise InputError(f"`omega` {omega} contains no node; refine more.")
+        raise InputError(
+            f"`omega` {omega} contains no node; raise `refinements` (now "
+            f"{refinements})."
+        )
     columns = np.flatnonzero(held)
     load = full[inner] @ np.ones(full.shape[1])
     z = target * sp.linalg.spsolve(M.tocsc(), load)

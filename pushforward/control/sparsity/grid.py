@@ -22,7 +22,10 @@ def sparsify(
     bit. A trained readout is kept as it is.
     """
     if not isinstance(penalty, L1):
-        raise InputError("exact sparsity needs `penalty=L1(lam, bound)`.")
+        raise InputError(
+            f"exact sparsity needs `penalty=L1(lam, bound)`, got "
+            f"{type(penalty).__name__}; for instance L1(0.02, 200.0)."
+        )
     problem = eqx.tree_at(
         lambda p: (p.penalty, p.readout),
         warm.problem,

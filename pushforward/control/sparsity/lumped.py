@@ -133,5 +133,6 @@ def require_lumpable(problem: TrainingProblem) -> None:
     if not problem.family.homogeneous:
         raise InputError(
             f"{type(problem.family).__name__} is not homogeneous in its control, so "
-            "pieces cannot be run at another speed; use Out, or In with ReLU."
+            "pieces cannot be run at another speed. Use Out, or In with ReLU; or train "
+            "it with an L2 penalty and call `control.sparsify` on the result."
         )

@@ -16,7 +16,7 @@ from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.control.neural.readouts import Readout
 from pushforward.control.neural.schemes import AbstractScheme, Midpoint
 from pushforward.control.neural.trained import Trained
-from pushforward.control.neural.training import Solver, optimize
+from pushforward.control.neural.training import Solver, optimize, pair
 from pushforward.control.sparsity.fista import Fista
 from pushforward.control.sparsity.lumped import Lumped, require_lumpable, spread
 from pushforward.errors import InputError
@@ -125,8 +125,18 @@ def train_sparse(
     improved there, spread on the uniform grid at full speed, and finished with
     FISTA. [esteveyague2023sparsity]
     """
-    inputs, labels = data
+    inputs, labels = pair(data)
     options = dict(readout=readout, loss=loss, final=0.0, tracking=1.0, scheme=scheme)
+    problem = TrainingProblem(
+        family,
+        inputs,
+        labels,
+        penalty=penalty,
+        horizon=horizon,
+        layers=layers,
+        **options,  # type: ignore[arg-type]
+    )
+    _require_sparse(problem)
     smooth = TrainingProblem(
         family,
         inputs,
@@ -137,15 +147,6 @@ def train_sparse(
         **options,  # type: ignore[arg-type]
     )
     warm = optimize(smooth, solver=solver, starts=starts, key=key)
-    problem = TrainingProblem(
-        family,
-        inputs,
-        labels,
-        penalty=penalty,
-        horizon=horizon,
-        layers=layers,
-        **options,  # type: ignore[arg-type]
-    )
     return finish_sparse(problem, warm, lumped=lumped, fista=fista)
 
 
@@ -177,6 +178,22 @@ def minimize_active(
     return jnp.concatenate([rows, rest]), np.concatenate(history)
 
 
+def _require_sparse(problem: TrainingProblem) -> None:
+    """Refuse what the lumped method cannot do, before any work is done."""
+    require_lumpable(problem)
+    if not isinstance(problem.penalty, L1):
+        raise InputError(
+            f"exact sparsity needs `penalty=L1(lam, bound)`, got "
+            f"{type(problem.penalty).__name__}; for instance L1(0.05, 8.0)."
+        )
+    lam, limit = float(problem.penalty.lam), largest_useful_lam(problem)
+    if lam >= limit:
+        raise InputError(
+            f"`lam` = {lam:g} is too large: the zero control is already stationary. "
+            f"Take lam < {limit:.4g}, or a longer horizon."
+        )
+
+
 def finish_sparse(
     problem: TrainingProblem,
     warm: Trained | np.ndarray,
@@ -185,21 +202,13 @@ def finish_sparse(
     fista: Fista = Fista(),
 ) -> SparseTrained:
     """Exact zeros from a warm start: a smooth solution, or pieces of an earlier run."""
-    require_lumpable(problem)
-    if not isinstance(problem.penalty, L1):
-        raise InputError("exact sparsity needs `penalty=L1(lam, bound)`.")
-    lam, limit = float(problem.penalty.lam), largest_useful_lam(problem)
-    if lam >= limit:
-        raise InputError(
-            f"`lam` = {lam:g} is too large: the zero control is already stationary. "
-            f"Take lam < {limit:.4g}, or a longer horizon."
-        )
+    _require_sparse(problem)
     if isinstance(warm, Trained):
         g = warm.parameters.controls * warm.problem.dt
     else:
         g = jnp.asarray(warm)
     g, first = lumped.minimize(problem, g)
-    bound, horizon = float(problem.penalty.bound), float(problem.horizon)
+    bound, horizon = float(problem.penalty.bound), float(problem.horizon)  # type: ignore
     grid = spread(np.asarray(g), bound, horizon, problem.layers)
     controls, second = minimize_active(problem, grid, fista)
     history = np.concatenate([first, second])

@@ -17,7 +17,8 @@ from pushforward.control.pde.wave import (
     wave_null_control,
 )
 from pushforward.control.riccati import differential_riccati
-from pushforward.studies._claims import Claim, at_most, within
+from pushforward.errors import InputError
+from pushforward.studies._claims import Claim, at_most, open_claim, within
 from pushforward.studies.turnpike.study import (
     PAPER,
     Parameters,
@@ -25,6 +26,8 @@ from pushforward.studies.turnpike.study import (
     fitted_rate,
     scalar_example,
     semilinear,
+    square,
+    square_distance,
 )
 from pushforward.theory import turnpike as theory
 
@@ -72,6 +75,19 @@ def boundary_rate(p: Parameters) -> Claim:
     exact = theory.boundary_heat_rate()
     return within(
         NAME, "K2 heat, boundary control (C1-7)", PAPER, "theorem", rate, exact, 1e-4
+    )
+
+
+def square_rate(p: Parameters) -> Claim:
+    """K2: heat on the square, controlled on one half, settles at its own rate."""
+    claim = "K2 heat on the square, rate"
+    try:
+        times, distance = square_distance(p.square, 15.0)
+    except InputError as error:
+        return open_claim(NAME, claim, PAPER, "theorem", f"needs an extra: {error}")
+    found = fitted_rate(times, distance, (3.0, 6.0))
+    return within(
+        NAME, claim, PAPER, "theorem", found, square(p.square)[0].rate(), 2e-3
     )
 
 
@@ -265,6 +281,7 @@ CLAIMS = (
     riccati_rate,
     heat_rates,
     boundary_rate,
+    square_rate,
     wave_rates,
     wave_cloud,
     no_tracking,

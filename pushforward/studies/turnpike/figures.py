@@ -13,6 +13,7 @@ from pushforward.control.pde.wave import (
     Tracking,
     wave_hamiltonian,
 )
+from pushforward.plot._style import new_figure, styled
 from pushforward.plot.control import (
     space_time,
     spectra,
@@ -20,11 +21,16 @@ from pushforward.plot.control import (
     two_minimizers,
     value_collapse,
 )
+from pushforward.plot.square_states import square_snapshots
 from pushforward.studies.turnpike.study import (
+    SQUARE_CONTROL,
     Parameters,
     example,
     scalar_example,
     semilinear,
+    square,
+    square_distance,
+    square_path,
 )
 from pushforward.theory import turnpike as theory
 
@@ -86,6 +92,37 @@ def draw_semilinear(data: dict[str, Any]) -> Figure:
     return space_time(data["times"], data["x"], data["states"]).figure  # type: ignore
 
 
+def compute_square(p: Parameters) -> dict[str, Any]:
+    """Heat on the square: four moments, and distances for three horizons."""
+    problem, points = square(p.square)
+    path = square_path(p.square, 15.0)
+    moments = (0.0, 0.5, 7.5, 15.0)
+    return {
+        "points": points,
+        "moments": moments,
+        "states": path.states[[round(10 * t) for t in moments]],
+        "runs": [square_distance(p.square, t1) for t1 in (5.0, 10.0, 15.0)],
+        "rate": problem.rate(),
+    }
+
+
+@styled
+def draw_square(data: dict[str, Any]) -> Figure:
+    """Snapshots: start, rise, turnpike, end; then the two layers."""
+    figure = new_figure(10.8, 2.5)
+    grid = figure.add_gridspec(1, 5, width_ratios=(1, 1, 1, 1, 2.4))
+    square_snapshots(
+        data["points"],
+        data["states"],
+        [f"t = {t:g}" for t in data["moments"]],
+        edge=SQUARE_CONTROL[1],
+        axes=[figure.add_subplot(grid[0, k]) for k in range(4)],
+    )
+    ax = figure.add_subplot(grid[0, 4])
+    turnpike_layers(data["runs"], data["rate"], ax=ax, ylabel="distance")
+    return figure
+
+
 def compute_minimizers(p: Parameters) -> dict[str, Any]:
     """The stationary cost at the tie and its two states."""
     outer, plus, minus, cost = tie(p.cubic_nodes)
@@ -127,6 +164,7 @@ FIGURES = {
     "layers": (compute_layers, draw_layers),
     "transport": (compute_transport, draw_transport),
     "semilinear": (compute_semilinear, draw_semilinear),
+    "square": (compute_square, draw_square),
     "two_minimizers": (compute_minimizers, draw_minimizers),
     "value_collapse": (compute_values, draw_values),
 }

@@ -7,7 +7,7 @@ import numpy as np
 
 from pushforward.control.linear_quadratic import LinearQuadratic
 from pushforward.control.pde.evolution import Evolution, EvolutionPath, cubic
-from pushforward.control.pde.heat import interior_heat
+from pushforward.control.pde.heat import interior_heat, square_heat
 
 TITLE = "Turnpikes: long-horizon control stays near the static optimum"
 PAPER = "geshkovski2022turnpike"
@@ -22,16 +22,17 @@ class Parameters:
     heat_steps: int
     cells: int
     cubic_nodes: int
+    square: int
 
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim."""
-        return cls(102, (0.25, 0.75), 200, 80, 799)
+        return cls(102, (0.25, 0.75), 200, 80, 799, 3)
 
     @classmethod
     def full(cls) -> "Parameters":
         """The sizes of the paper's figures."""
-        return cls(250, (0.25, 0.75), 400, 80, 1599)
+        return cls(250, (0.25, 0.75), 400, 80, 1599, 4)
 
 
 def example() -> LinearQuadratic:
@@ -57,6 +58,31 @@ def semilinear(steps: int) -> tuple[Evolution, EvolutionPath]:
     """y_t = y_xx - y^3 + u 1_(0,1/2), beta = 1000, target 1, from rest, T = 2."""
     problem = interior_heat(49, omega=(0.0, 0.5), beta=1000.0, reaction=cubic())
     return problem, problem.optimize(np.zeros(49), 2.0, steps=steps)
+
+
+SQUARE_CONTROL = (0.0, 0.5)
+
+
+@functools.lru_cache(maxsize=2)
+def square(refinements: int) -> tuple[Evolution, np.ndarray]:
+    """Heat of diffusivity 0.02 on the unit square, controlled on its left half."""
+    return square_heat(refinements, omega=SQUARE_CONTROL, beta=10.0, diffusivity=0.02)
+
+
+@functools.lru_cache(maxsize=4)
+def square_path(refinements: int, t1: float) -> EvolutionPath:
+    """The optimal path from a tenth of the first mode, ten steps per unit of time."""
+    problem, points = square(refinements)
+    y0 = 0.1 * np.prod(np.sin(np.pi * points), axis=1)
+    return problem.optimize(y0, t1, steps=round(10 * t1))
+
+
+def square_distance(refinements: int, t1: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times, and distances to the static state in L2."""
+    problem, _ = square(refinements)
+    path = square_path(refinements, t1)
+    miss = path.states - problem.static().state
+    return path.times, np.sqrt(np.sum(miss * (problem.mass @ miss.T).T, axis=1))
 
 
 def fitted_rate(times: np.ndarray, distance: np.ndarray, window) -> float:
