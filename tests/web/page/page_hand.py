@@ -78,6 +78,11 @@ class Hand:
             return run && run !== {other} && pushforward.complete() && run; }}"""
         return self.until(ready, "a complete run")
 
+    def wait_webgl(self):
+        """Wait until WebGL draws; the first picture is a plain sketch."""
+        drawn = "() => document.querySelector('#stage').dataset.drawn"
+        assert self.until(drawn, "a drawing") == "webgl"
+
     @property
     def run(self) -> str:
         """The id of the run on the stage."""

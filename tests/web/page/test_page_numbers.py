@@ -52,19 +52,59 @@ def test_preset_shows_the_numbers_of_the_library(hand):
 
 def test_canvas_is_alive_and_follows_the_head(hand):
     """Pixels vary, differ between two moments, and stay when nothing changes."""
+    hand.wait_webgl()
     canvas = hand.page.locator("#stage .pf-canvas")
     assert canvas.evaluate("node => !node.getContext('webgl2').isContextLost()")
     hand.call("() => pushforward.goto(0)")
-    hand.page.wait_for_timeout(300)
+    hand.page.wait_for_timeout(600)
     start = pixels(hand, "#stage .pf-canvas")
     assert start.std() > 0.05
     saturated = (start.max(-1) - start.min(-1) > 0.3).mean()
     assert saturated > 0.005, "tokens are coloured"
     hand.call("() => pushforward.goto(200)")
-    hand.page.wait_for_timeout(300)
+    hand.page.wait_for_timeout(600)
     end = pixels(hand, "#stage .pf-canvas")
     assert np.abs(start - end).mean() > 1e-3
     assert np.abs(end - pixels(hand, "#stage .pf-canvas")).max() < 1e-6
+
+
+def test_four_thousand_tokens_play(opened):
+    """The head moves by itself and the picture with it; nothing here is timed."""
+    state = {"n": 4096, "t1": 0.5, "frames": 21, "dtype": "float32"}
+    hand = opened({**state, "view": {"frame": 0}}, reduced_motion="no-preference")
+    hand.wait_webgl()
+    assert hand.frame() == 0 and hand.call("() => pushforward.frames()") == 21
+    start = pixels(hand, "#stage .pf-canvas")
+    assert start.std() > 0.05
+    hand.page.click("#play")
+    seen = [hand.until("() => pushforward.frame()", "the second frame")]
+    seen.append(hand.until("() => pushforward.frame() >= 20 && 20", "the last frame"))
+    assert 0 < seen[0] <= seen[1] == 20
+    hand.until("() => document.querySelector('#play').textContent === 'Play'", "rest")
+    assert np.abs(start - pixels(hand, "#stage .pf-canvas")).mean() > 1e-3
+    assert hand.call("() => pushforward.fps()") > 0
+
+
+def test_without_webgl_the_stage_is_drawn_plainly(opened):
+    """The first picture does not need WebGL, and where there is none it stays."""
+    hand = opened(wait=False)
+    hand.page.add_init_script(
+        "const open = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
+        "  return kind === 'webgl2' ? null : open.call(this, kind, ...more); };"
+    )
+    hand.page.reload()
+    hand.wait_run()
+    plain = "() => document.querySelector('#stage').dataset.drawn === 'plain'"
+    hand.until(plain, "the plain drawing")
+    hand.call("() => pushforward.goto(0)")
+    hand.page.wait_for_timeout(200)
+    start = pixels(hand, "#stage .pf-sketch")
+    assert start.std() > 0.05
+    hand.call("() => pushforward.goto(200)")
+    hand.page.wait_for_timeout(200)
+    assert np.abs(start - pixels(hand, "#stage .pf-sketch")).mean() > 1e-3
+    assert "WebGL 2" in hand.page.locator(".pf-missing").text_content()
 
 
 def test_status_is_honest(opened):

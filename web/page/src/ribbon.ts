@@ -25,6 +25,8 @@ export class Ribbon {
   private axis: Axis = "linear";
   private theme: Theme = LIGHT;
   private position = 0;
+  /** What the chips show now. */
+  private told: { k: number; run: Run | null } = { k: -1, run: null };
   private readonly resizer: ResizeObserver;
 
   constructor(readonly host: HTMLElement, private readonly seek: (frame: number) => void, private readonly tall = 1) {
@@ -72,8 +74,11 @@ export class Ribbon {
   show(position: number): void {
     this.position = position;
     this.placeHead();
-    const numbers = this.run?.numbers(Math.floor(position + 1e-9));
+    const k = Math.floor(position + 1e-9);
+    if (k === this.told.k && this.run === this.told.run) return;
+    const numbers = this.run?.numbers(k);
     if (!numbers) return;
+    this.told = { k, run: this.run };
     for (const [name, chip] of this.chips) {
       const value = numbers[name as keyof typeof numbers];
       const text = Number.isNaN(value) ? "–" : name === "largest" ? percent(value) : compactNumber(value);

@@ -80,6 +80,7 @@ export class Segments {
   commit(): void {
     const geometry = this.object.geometry;
     geometry.setDrawRange(0, this.ends - (this.ends % 2));
+    this.object.visible = this.ends > 1; // nothing to draw: no shader to compile either
     for (const name of ["position", "after", "tint", "fade"]) {
       const attribute = geometry.getAttribute(name) as BufferAttribute;
       attribute.clearUpdateRanges();

@@ -36,7 +36,7 @@ export class RunScene {
   kept = 1;
   basis: Basis | null = null;
   frame = -1;
-  private readonly surface: Surface;
+  readonly surface: Surface;
   private readonly tails: Segments;
   private readonly trail: Segments;
   private readonly arcs: Segments;
@@ -57,7 +57,7 @@ export class RunScene {
     this.slots = new Int16Array(this.shares.counts.length);
     this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
-    this.tails = new Segments(n * this.tailLength, this.surface, 2);
+    this.tails = new Segments(n > MOST_TAILS ? 0 : n * this.tailLength, this.surface, 2);
     this.trail = new Segments(1001, this.surface, 4);
     this.arcs = new Segments(MOST_ARCS * ARC_STEPS, "none", 5);
     this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
