@@ -1,12 +1,13 @@
 """Figures of the study as states of the explorer: rescaled tokens of R^d."""
 
 from pushforward.studies import Preset
+from pushforward.studies.clusters._line import FIVE, LONG
 from pushforward.studies.clusters._systems import CODIMENSION, PLANE, SPACE
 from pushforward.studies.clusters.study import Parameters
 
 
 def states(p: Parameters) -> tuple[Preset, ...]:
-    """Polytope, hyperplanes, subspaces, leaders."""
+    """Polytope, hyperplanes, subspaces, the Boolean limit."""
     base = {"model": "rescaled", "n": p.tokens, "beta": 1.0, "seed": p.seed, "t1": 10.0}
     return (
         Preset(
@@ -45,4 +46,15 @@ def states(p: Parameters) -> tuple[Preset, ...]:
             "In the plane of V = I tokens go to a polygon; across it they run free.",
             {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
         ),
+        Preset(
+            "boolean-limit",
+            "Boolean limit: five tokens of a line",
+            "All rows of attention but at most one come to point at the ends.",
+            {**base, "n": len(FIVE), "d": 2, "moved": _on_a_line(), "t1": LONG},
+        ),
     )
+
+
+def _on_a_line() -> list:
+    """In the plane; with V = I tokens of a line through 0 stay on it."""
+    return [[i, [x, 0.0]] for i, x in enumerate(FIVE.tolist())]
