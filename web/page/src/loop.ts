@@ -65,7 +65,7 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
   legend.show(state.view.color, stage.shares, run.slots, theme());
-  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.space));
+  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space));
 }
 
 function wireRun({ explorer, ribbon, stage }: Parts): void {
