@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 FIVE = (0, 40, 75, 120, 200)
+LAYERS = 6
 
 
 @pytest.fixture
@@ -68,18 +69,27 @@ def test_canvas_is_alive_and_follows_the_head(hand):
     assert np.abs(end - pixels(hand, "#stage .pf-canvas")).max() < 1e-6
 
 
-def test_four_thousand_tokens_play(opened):
+def test_four_thousand_tokens_play(opened, client):
     """The head moves by itself and the picture with it; nothing here is timed."""
-    state = {"n": 4096, "t1": 0.5, "frames": 21, "dtype": "float32"}
-    hand = opened({**state, "view": {"frame": 0}}, reduced_motion="no-preference")
+    x = np.random.default_rng(0).normal(size=(4096, 3))
+    layers = np.stack([x + [0.0, 0.0, k / 2] for k in range(LAYERS)])
+    layers /= np.linalg.norm(layers, axis=-1, keepdims=True)
+    buffer = io.BytesIO()
+    np.save(buffer, layers)
+    sent = {"files": {"file": ("h.npy", buffer.getvalue())}}
+    answer = client.http.post("/api/upload", headers={"X-Pushforward": "1"}, **sent)
+    shown = {"model": "recorded", "file": answer.json()["file"]}
+    hand = opened({**shown, "view": {"frame": 0}}, reduced_motion="no-preference")
     hand.wait_webgl()
-    assert hand.frame() == 0 and hand.call("() => pushforward.frames()") == 21
+    assert hand.frame() == 0 and hand.call("() => pushforward.frames()") == LAYERS
+    assert "4096 tokens" in hand.until(
+        "() => document.querySelector('#alt').textContent", "the words"
+    )
     start = pixels(hand, "#stage .pf-canvas")
     assert start.std() > 0.05
     hand.page.click("#play")
-    seen = [hand.until("() => pushforward.frame()", "the second frame")]
-    seen.append(hand.until("() => pushforward.frame() >= 20 && 20", "the last frame"))
-    assert 0 < seen[0] <= seen[1] == 20
+    hand.until("() => pushforward.frame() > 0", "the second frame")
+    hand.until(f"() => pushforward.frame() === {LAYERS - 1}", "the last frame")
     hand.until("() => document.querySelector('#play').textContent === 'Play'", "rest")
     assert np.abs(start - pixels(hand, "#stage .pf-canvas")).mean() > 1e-3
     assert hand.call("() => pushforward.fps()") > 0
@@ -109,7 +119,7 @@ def test_without_webgl_the_stage_is_drawn_plainly(opened):
 
 def test_status_is_honest(opened):
     """Frozen is called frozen, with drift, monotony, steps and dtype beside it."""
-    hand = opened({"beta": 1e4, "t1": 50})
+    hand = opened({"n": 12, "t1": 6.0, "frames": 13, "beta": 1e4})
     status = hand.page.locator("#status")
     assert "frozen at machine precision" in status.text_content().lower()
     assert "converged" not in status.text_content().lower()
@@ -118,7 +128,7 @@ def test_status_is_honest(opened):
     assert "step" in facts and "float64" in facts
     alt = hand.page.locator("#alt")
     hand.until("() => document.querySelector('#alt').textContent", "words")
-    assert "64 tokens" in alt.text_content() and "sphere" in alt.text_content()
+    assert "12 tokens" in alt.text_content() and "sphere" in alt.text_content()
 
 
 def test_a_rainbow_and_a_histogram_stand_beside_the_stage(opened):

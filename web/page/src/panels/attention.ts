@@ -48,7 +48,7 @@ export class AttentionPanel {
 
   constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null) => void) {
     const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
-    byId("attention").append(top, this.canvas, this.facts, this.curve, this.leaders);
+    byId("attention").append(top, this.canvas, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.facts, this.curve, this.leaders);
     this.order.value = "cluster";
     this.order.addEventListener("change", () => void this.load());
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));

@@ -12,6 +12,7 @@ const KINDS = [["t-beta", "time and β"], ["beta-n", "β and n"], ["beta-d", "β
 const STATISTICS = [["close", "P(cos > 0.999)"], ["clusters", "cluster count"], ["time", "time to one cluster"], ["order", "order parameter"]] as const;
 /** Statistics that lie between 0 and 1. */
 const SHARES: readonly string[] = ["close", "order"];
+const SYMBOLS: Readonly<Record<string, string>> = { t1: "t", beta: "β", noise: "σ" };
 const POLL = 1000;
 const ABOUT = "Every cell is the mean of three seeds; a click loads the first.";
 /** Diagrams are coarse: few tokens, and no more dimensions than the server takes. */
@@ -127,7 +128,7 @@ export class PhasePanel {
     if (answer === null) return;
     const value = answer.values[cursor.y]?.[cursor.x];
     const { name } = this;
-    const number = (axis: PhaseAxis, k: number): string => `${axis.name} = ${compactNumber(axis.values[k] as number, 3)}`;
+    const number = (axis: PhaseAxis, k: number): string => `${SYMBOLS[axis.name] ?? axis.name} = ${compactNumber(axis.values[k] as number, 3)}`;
     say(this.cellText, `${number(answer.x, cursor.x)}, ${number(answer.y, cursor.y)}: ${name} ${value === null || value === undefined ? "not known" : compactNumber(value, 3)}. Click or Enter loads this run.`);
   }
 

@@ -3,7 +3,7 @@ import { WebGLRenderer, type Camera, type Scene } from "three";
 
 /** Pixels per CSS pixel: two smooth every line; where the processor draws, fewer, and the fewest in motion. */
 const FINE = 2;
-const RESTING = 1.5;
+const RESTING = 2;
 const MOVING = 1;
 const REST = 300;
 

@@ -1,5 +1,5 @@
 /** What stands behind the tokens: the sphere, the circle, or the ball a projection falls into. */
-import { BufferGeometry, Float32BufferAttribute, Group, Line, LineSegments, Mesh, ShaderMaterial, SphereGeometry, Vector3 } from "three";
+import { BufferGeometry, Float32BufferAttribute, Group, LineSegments, Mesh, RingGeometry, ShaderMaterial, SphereGeometry, Vector3 } from "three";
 import { hexToRgb } from "../palette";
 import type { Theme } from "../theme";
 
@@ -58,17 +58,14 @@ function graticule(): BufferGeometry {
   return new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
 }
 
-function unitCircle(): BufferGeometry {
-  const points: number[] = [];
-  for (let k = 0; k <= 256; k++) points.push(Math.cos((2 * Math.PI * k) / 256), Math.sin((2 * Math.PI * k) / 256), 0);
-  return new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
-}
+/** Half the width of the circle's line: a band, so that it is as wide on every screen. */
+const LINE = 0.004;
 
 export class Globe {
   readonly object = new Group();
   private readonly shell = new Mesh(new SphereGeometry(1, 64, 48), shader(SHELL_VERTEX, SHELL_FRAGMENT, 0.5));
-  private readonly grid = new LineSegments(graticule(), shader(GRID_VERTEX, GRID_FRAGMENT, 0.42));
-  private readonly circle = new Line(unitCircle(), shader(GRID_VERTEX, GRID_FRAGMENT, 1.6));
+  private readonly grid = new LineSegments(graticule(), shader(GRID_VERTEX, GRID_FRAGMENT, 0.7));
+  private readonly circle = new Mesh(new RingGeometry(1 - LINE, 1 + LINE, 256), shader(GRID_VERTEX, GRID_FRAGMENT, 1));
 
   constructor() {
     this.shell.renderOrder = 0;
