@@ -126,7 +126,7 @@ export class Ribbon {
       },
       axes: [
         { ...axisBase, show: bottom, size: 22, gap: 4, label: axisLabel(axis, this.run?.state.h ?? 0.1), labelSize: 20, labelGap: -2, labelFont: `12px ${FONT}`, values: (_u, ticks) => ticks.map((x) => axisTick(axis, x)) },
-        { ...axisBase, size: 46, gap: 4, ...(counts ? { splits: (u: uPlot) => countSplits(u.scales["y"]?.max ?? 10) } : {}), values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !countLabel(y, ticks) ? "" : compactNumber(y))) },
+        { ...axisBase, size: 46, gap: 4, ...(counts ? { splits: (u: uPlot) => countSplits(u.scales["y"]?.max ?? 10), filter: (_u: uPlot, splits: number[]) => splits } : {}), values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !countLabel(y, ticks) ? "" : compactNumber(y))) },
       ],
       series: [
         {},

@@ -21,6 +21,8 @@ export interface StageEvents {
 }
 
 const FIELD_OF_VIEW = 36;
+/** Width over height below which the picture steps back, so that rings at the rim are not cut. */
+const ROOM = 1.08;
 const NO_WEBGL = "This browser does not offer WebGL 2: the stage is drawn plainly, without trails and rings.";
 
 export class Stage {
@@ -131,8 +133,7 @@ export class Stage {
       this.sketch.close();
       this.host.dataset["drawn"] = "webgl";
     }
-    const settles = !this.dirty && this.brush.settles(performance.now());
-    if (!(this.dirty || settles) || this.run === null || this.drawing === null || this.run.count === 0) return false;
+    if (!this.dirty || this.run === null || this.drawing === null || this.run.count === 0) return false;
     this.dirty = false;
     const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
     const u = Math.min(1, Math.max(0, this.position - k));
@@ -141,14 +142,14 @@ export class Stage {
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
-    this.paint(u, settles);
+    this.paint(u);
     this.renderSide(k);
     this.stale = false;
     return true;
   }
 
   /** With WebGL when it is awake; until then, or for ever, as a plain drawing. */
-  private paint(u: number, fine: boolean): void {
+  private paint(u: number): void {
     const drawing = this.drawing as RunScene;
     const pixels = (): number => this.canvas.height / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360));
     this.world.updateMatrixWorld();
@@ -158,7 +159,7 @@ export class Stage {
       this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
-    this.brush.draw(this.world, this.camera, fine, () => drawing.mix(u, pixels()));
+    this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
   }
 
   private wake(): void {
@@ -171,7 +172,7 @@ export class Stage {
   }
 
   private fit(): number {
-    return this.camera.aspect < 1 ? Math.min(2.4, 1 / this.camera.aspect) : 1;
+    return Math.min(2.4, Math.max(1, ROOM / this.camera.aspect));
   }
 
   private renderSide(k: number): void {
