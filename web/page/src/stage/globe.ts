@@ -29,19 +29,20 @@ function shell(): ShaderMaterial {
   });
 }
 
-const STEPS = 96;
+/** Segments of a ring; each costs as much as a token where the processor draws. */
+const STEPS = 48;
 const PARALLELS = [-60, -30, 0, 30, 60].map((degrees) => Math.sin((degrees * Math.PI) / 180));
 
 type Ring = (u: number) => [number, number, number];
 
 /** Six meridians and five parallels, or the unit circle, each a closed chain of segments. */
-function rings(list: readonly Ring[], strength: number): Segments {
-  const made = new Segments(list.length * STEPS, list.length > 1 ? "sphere" : "circle", 1, 0.28);
+function rings(list: readonly Ring[], strength: number, steps = STEPS): Segments {
+  const made = new Segments(list.length * steps, list.length > 1 ? "sphere" : "circle", 1, 0.28);
   const tint = new Float32Array(3);
   for (const at of list) {
-    for (let k = 0; k < STEPS; k++) {
+    for (let k = 0; k < steps; k++) {
       for (const step of [k, k + 1]) {
-        const p = Float32Array.from(at((2 * Math.PI * step) / STEPS));
+        const p = Float32Array.from(at((2 * Math.PI * step) / steps));
         made.end(p, p, 0, tint, 0, strength);
       }
     }
@@ -65,7 +66,7 @@ export class Globe {
   readonly object = new Group();
   private readonly shell = new Mesh(new SphereGeometry(1, 64, 48), shell());
   private readonly grid = rings(graticule(), 0.36);
-  private readonly circle = rings([(u) => [Math.cos(u), Math.sin(u), 0]], 0.8);
+  private readonly circle = rings([(u) => [Math.cos(u), Math.sin(u), 0]], 0.8, 160);
 
   constructor() {
     this.shell.renderOrder = 0;

@@ -77,7 +77,7 @@ void main() {
   float line = clamp(1.6 / max(vPixels, 1.6), 0.1, 0.22);
   float border = vPixels < 3.5 ? 0.0 : smoothstep(-line - soft, -line, distance);
   vec3 color = mix(vTint, rim, border * 0.85);
-  color = mix(paper, color, mix(0.3, 1.0, vFront));
+  color = mix(paper, color, mix(0.48, 1.0, vFront));
   color = mix(paper, color, vStrength);
   gl_FragColor = vec4(color, alpha * mix(0.7, 1.0, vStrength));
 }`;

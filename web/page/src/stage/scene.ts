@@ -10,10 +10,10 @@ import { TokenMarks } from "./marks";
 import { surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, project, type Basis } from "./projection";
 
-const TAIL_SEGMENTS = 6144;
-const LONGEST_TAIL = 20;
+const TAIL_SEGMENTS = 2048;
+const LONGEST_TAIL = 16;
 /** Beyond this many tokens tails are a fog that costs time. */
-const MOST_TAILS = 2000;
+const MOST_TAILS = 1024;
 /** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
 const LONGEST_STEP = 0.35;
 const MOST_HALOS = 96;

@@ -132,6 +132,7 @@ export class Stage {
     if (this.brush.wakes()) {
       this.sketch.close();
       this.host.dataset["drawn"] = "webgl";
+      this.dirty = true; // the page may have moved or resized the canvas since that picture
     }
     if (!this.dirty || this.run === null || this.drawing === null || this.run.count === 0) return false;
     this.dirty = false;
