@@ -70,7 +70,7 @@ export class PhasePanel {
     const d = Math.min(LARGEST, this.explorer.state.d);
     try {
       const fresh = await phase(this.kind.value, this.statistic.value, d, TOKENS, signal);
-      const first = this.answer === null;
+      const first = this.answer?.x.name !== fresh.x.name || this.answer.y.name !== fresh.y.name;
       this.answer = fresh;
       if (first) this.cursor = { x: Math.floor(fresh.x.values.length / 2), y: Math.floor(fresh.y.values.length / 2) };
       this.cursor.x = Math.min(this.cursor.x, fresh.x.values.length - 1);
