@@ -46,15 +46,16 @@ def states(p: Parameters) -> tuple[Preset, ...]:
             "In the plane of V = I tokens go to a polygon; across it they run free.",
             {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
         ),
-        Preset(
-            "boolean-limit",
-            "Boolean limit: five tokens of a line",
-            "All rows of attention but at most one come to point at the ends.",
-            {**base, "n": len(FIVE), "d": 2, "moved": _on_a_line(), "t1": LONG},
-        ),
+        _boolean_limit(base),
     )
 
 
-def _on_a_line() -> list:
-    """In the plane; with V = I tokens of a line through 0 stay on it."""
-    return [[i, [x, 0.0]] for i, x in enumerate(FIVE.tolist())]
+def _boolean_limit(base: dict) -> Preset:
+    """Tokens of a line through 0, in the plane: with V = I they stay on it."""
+    moved = [[i, [x, 0.0]] for i, x in enumerate(FIVE.tolist())]
+    return Preset(
+        "boolean-limit",
+        "Boolean limit: five tokens of a line",
+        "All rows of attention but at most one come to point at the ends.",
+        {**base, "n": len(FIVE), "d": 2, "moved": moved, "t1": LONG},
+    )

@@ -97,7 +97,7 @@ export class TokenMarks {
     this.tints = new Float32Array(3 * n);
     this.shapes = new Float32Array(n);
     this.glow = new Float32Array(n);
-    this.radius = markRadius(n);
+    this.radius = markRadius(n) * (surface === "circle" ? 1.5 : 1); // a circle has room beside it
     const geometry = new BufferGeometry();
     const add = (name: string, data: Float32Array, size: number): void => {
       geometry.setAttribute(name, new BufferAttribute(data, size).setUsage(DynamicDrawUsage));
