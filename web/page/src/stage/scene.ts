@@ -156,7 +156,7 @@ export class RunScene {
     }
     this.marks.changed("glow");
     this.marks.color("paper", look.theme.panel);
-    this.marks.color("rim", look.theme.dark ? look.theme.panel : "#1d2430");
+    this.marks.color("rim", look.theme.dark ? "#dfe7f2" : "#1d2430");
     this.fillTrail(look);
     this.fillArcs(look, lit ? row : null);
     this.fillFocus(look);

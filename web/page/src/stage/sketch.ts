@@ -56,7 +56,7 @@ export class Sketch {
     const e = this.matrix.elements;
     const pixels = (camera.projectionMatrix.elements[5] as number) * (height / 2);
     context.globalAlpha = front ? 1 : 0.3;
-    context.strokeStyle = theme.dark ? theme.panel : "#1d2430";
+    context.strokeStyle = theme.dark ? "#dfe7f2" : "#1d2430";
     const { before, after, tints } = marks;
     for (let i = 0; i < marks.shapes.length; i++) {
       const [x, y, z] = [3 * i, 3 * i + 1, 3 * i + 2];
