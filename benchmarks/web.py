@@ -1,14 +1,19 @@
-"""How the explorer's server holds up: `python -m benchmarks.web`.
+"""How the explorer holds up: `python -m benchmarks.web`.
 
 A server in a process of its own, pages as plain sockets in this one. A page that
 plays at a rate draws a frame, waits, and acknowledges; the figure is the frames per
-second of the slowest page. Every figure is one line of JSON.
+second of the slowest page. Then the real page in headless Chromium, which draws in
+software: from the start of the navigation to the first pixels on the canvas, read
+back by the page itself, and frames per second while it plays. Every figure is one line
+of JSON.
 """
 
 import argparse
 import asyncio
+import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +24,38 @@ import urllib.request
 from websockets.asyncio.client import connect
 
 STATE = {"n": 64, "frames": 201}
+LARGE = {"n": 4096, "t1": 2.0, "frames": 101}
+FLAGS = (
+    "--no-sandbox --headless --disable-background-networking "
+    "--use-angle=swiftshader --enable-unsafe-swiftshader"
+)
+# Notes when the stage says that it has drawn, and how many of its pixels are not empty.
+# It runs before the browser shows the frame: WebGL's buffer still holds the picture.
+WATCH = """
+const seen = globalThis.seen = {};
+new MutationObserver(() => {
+  const stage = document.querySelector("#stage");
+  if (!stage) return;
+  if (stage.dataset.drawn && !seen.webgl) seen.webgl = performance.now();
+  if (!stage.dataset.ready || seen.first) return;
+  const copy = document.createElement("canvas");
+  copy.width = copy.height = 64;
+  const paper = copy.getContext("2d");
+  for (const canvas of stage.querySelectorAll(".pf-canvas, .pf-sketch")) {
+    paper.drawImage(canvas, 0, 0, 64, 64);
+  }
+  const pixels = paper.getImageData(0, 0, 64, 64).data;
+  let filled = 0;
+  for (let i = 3; i < pixels.length; i += 4) filled += pixels[i] > 0;
+  if (filled > 100) seen.first = performance.now();
+}).observe(document, {subtree: true, childList: true, attributes: true});
+"""
+TURNS = """() => {
+  globalThis.turns = [];
+  const turn = (now) => { turns.push(now); requestAnimationFrame(turn); };
+  requestAnimationFrame(turn);
+  document.querySelector("#play").click();
+}"""
 
 
 class Served:
@@ -112,34 +149,96 @@ async def stalled(served: Served, count: int) -> list:
     return made
 
 
-async def measure(served: Served, rounds: int) -> None:
-    async def say(what: str, value: float, unit: str) -> None:
-        print(json.dumps({"what": what, "value": round(value, 3), "unit": unit}))
+def say(what: str, value: float, unit: str) -> None:
+    """One figure."""
+    print(json.dumps({"what": what, "value": round(value, 3), "unit": unit}))
 
+
+async def measure(served: Served, rounds: int) -> None:
+    """The server alone."""
     start = time.perf_counter()
     while not served.warm():
         await asyncio.sleep(0.2)
-    await say("warm after", time.perf_counter() - start, "s")
+    say("warm after", time.perf_counter() - start, "s")
     first = await page(served, STATE, 0.0)
-    await say("first frame of the default run, warm", first["first"], "s")
+    say("first frame of the default run, warm", first["first"], "s")
     firsts = [
         (await page(served, {**STATE, "beta": 2.0 + k}, 0.0)) for k in range(rounds)
     ]
     median = sorted(one["first"] for one in firsts)[rounds // 2]
-    await say("first frame of a new run, warm, median", median, "s")
+    say("first frame of a new run, warm, median", median, "s")
     again = await page(served, STATE, 0.0)
-    await say("first frame of a known run", again["first"], "s")
+    say("first frame of a known run", again["first"], "s")
     for count, rate in ((16, 30.0), (64, 10.0), (16, 0.0), (64, 0.0)):
         what = f"{count} pages at {rate:g} fps" if rate else f"{count} pages, no pause"
-        await say(f"{what}, slowest", await pages(served, count, rate, STATE), "fps")
+        say(f"{what}, slowest", await pages(served, count, rate, STATE), "fps")
     waiting = await stalled(served, 4)
     value = await pages(served, 16, 30.0, STATE)
-    await say("16 pages at 30 fps beside 4 that stall, slowest", value, "fps")
+    say("16 pages at 30 fps beside 4 that stall, slowest", value, "fps")
     for socket in waiting:
         socket.transport.abort()
-    large = {"n": 4096, "t1": 2.0, "frames": 101}
-    await page(served, large, 0.0)
-    await say("n = 4096, known run", (await page(served, large, 0.0))["fps"], "fps")
+    await page(served, LARGE, 0.0)
+    say("n = 4096, known run", (await page(served, LARGE, 0.0))["fps"], "fps")
+
+
+def opened(browser, served: Served, state: dict):
+    """A page of its own, 1280 x 800, that has the cookie and opens a state."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.request.get(served.address, max_redirects=0)
+    made = context.new_page()
+    made.add_init_script(WATCH)
+    link = base64.urlsafe_b64encode(json.dumps(state).encode()).decode().rstrip("=")
+    made.goto(f"{served.origin}/#s={link}")
+    while not made.evaluate("() => seen.first && seen.webgl"):
+        made.wait_for_timeout(100)
+    return made
+
+
+def in_browser(served: Served, rounds: int) -> None:
+    """The page itself: its first picture, and how it plays."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("PUSHFORWARD_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        raise SystemExit("Chromium is missing: apt-get install chromium")
+    with sync_playwright() as playwright:
+        firsts, awake = [], []
+        for _ in range(rounds):  # a browser of its own each time: nothing is warm in it
+            browser = playwright.chromium.launch(
+                executable_path=path, args=FLAGS.split()
+            )
+            seen = opened(browser, served, STATE).evaluate("() => seen")
+            firsts.append(seen["first"] / 1000)
+            awake.append(seen["webgl"] / 1000)
+            browser.close()
+        median = rounds // 2
+        say("page: first picture, new browser, median", sorted(firsts)[median], "s")
+        say("page: first picture, new browser, slowest", max(firsts), "s")
+        say("page: WebGL has drawn, new browser, median", sorted(awake)[median], "s")
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+        for state in (STATE, {**STATE, "d": 2}, LARGE):
+            plays(opened(browser, served, state), state)
+        browser.close()
+
+
+def plays(made, state: dict) -> None:
+    """Frames per second and the page's own work, over three seconds of playing."""
+    while not made.evaluate("() => pushforward.complete()"):
+        made.wait_for_timeout(100)
+    made.evaluate("() => pushforward.goto(0)")
+    made.wait_for_timeout(1500)
+    made.evaluate(TURNS)
+    made.wait_for_timeout(3000)
+    found = made.evaluate(
+        "() => ({turns, frame: pushforward.frame(), cost: pushforward.cost()})"
+    )
+    turns = found["turns"]
+    what = f"page: n = {state['n']}, d = {state.get('d', 3)}, playing"
+    assert found["frame"] > 0, "the play head moved"
+    say(what, 1000 * (len(turns) - 1) / (turns[-1] - turns[0]), "fps")
+    say(f"{what}, head moved", found["frame"] / 3.0, "frames/s")
+    say(f"{what}, the page's own work per picture", found["cost"], "ms")
+    made.context.close()
 
 
 def main() -> None:
@@ -150,6 +249,7 @@ def main() -> None:
         served = Served(root)
         try:
             asyncio.run(measure(served, options.rounds))
+            in_browser(served, options.rounds)
         finally:
             served.process.terminate()
             served.process.wait(20)

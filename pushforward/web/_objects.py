@@ -99,8 +99,10 @@ def _initial(state: State, files: pathlib.Path | None):
     space, n = home_of(state), state.n
     key = pf.key_for(state.seed, "tokens")
     if state.init == "uniform":
-        # A draw of more tokens begins with the same ones: one shape per size.
-        return pf.Particles.uniform(space, bucket(state), key=key).points[:n]
+        # A draw of more tokens begins with the same ones: one shape per size. Cut by
+        # numpy, which compiles nothing for a new n.
+        drawn = pf.Particles.uniform(space, bucket(state), key=key).points
+        return np.asarray(drawn)[:n]
     if state.init == "gaussian":
         mean = np.eye(state.d)[0]
         cap = pf.Particles.gaussian(space, n, mean=mean, scale=CAP, key=key)

@@ -18,18 +18,20 @@ from pushforward.web._state import State
 from pushforward.web._worker import Job
 
 KINDS = ("t-beta", "beta-n", "beta-d", "noise-beta")
-STATISTICS = ("close", "clusters", "time")
+STATISTICS = ("close", "clusters", "time", "order")
 SEEDS = (0, 1, 2)
 T1, LATEST = 30.0, 200.0  # of a cell; LATEST where the time to one cluster is asked
 LOOSE = pf.Adaptive(rtol=1e-5, atol=1e-7)
 BETAS = tuple(np.round(np.linspace(0.5, 9.0, 18), 6).tolist())
-WIDE = tuple(np.round(np.geomspace(1.0, 64.0, 13), 3).tolist())
+FINE = tuple(np.round(np.linspace(0.5, 9.0, 35), 6).tolist())  # a run has all times
+WIDE = tuple(np.round(np.geomspace(1.0, 64.0, 19), 3).tolist())
+STRONGEST = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5)  # ends of the noise axis
 LABELS = {
-    "t1": "time",
-    "beta": "β",
+    "t1": "time t",
+    "beta": "inverse temperature β",
     "n": "tokens n",
     "d": "dimension d",
-    "noise": "noise σ",
+    "noise": "noise σ, per √time",
 }
 
 
@@ -86,14 +88,20 @@ class Diagram:
         """x and y."""
         beta = Axis("beta", BETAS)
         if self.kind == "t-beta":
-            times = tuple(np.linspace(0.0, T1, 25)[1:].tolist())
-            return Axis("t1", times), beta
+            times = tuple(np.linspace(0.0, T1, 49)[1:].tolist())
+            return Axis("t1", times), Axis("beta", FINE)
         wide = Axis("beta", WIDE, "log")
         if self.kind == "beta-n":
             return wide, Axis("n", (2, 4, 8, 16, 32, 64), "log")
         if self.kind == "beta-d":
             return wide, Axis("d", (2, 3, 4, 8, 16, 32), "log")
-        return Axis("noise", tuple(np.round(np.linspace(0.0, 2.0, 11), 6))), beta
+        return Axis("noise", self._noises()), beta
+
+    def _noises(self) -> tuple:
+        """From none to well above what keeps uniform tokens uniform."""
+        enough = 1.4 * critical_noise(BETAS[0], self.d)
+        top = next((s for s in STRONGEST if s >= enough), STRONGEST[-1])
+        return tuple(np.round(np.linspace(0.0, top, 17), 6).tolist())
 
     @property
     def base(self) -> State:
@@ -117,7 +125,7 @@ class Diagram:
         if self.kind == "noise-beta":
             fine = np.linspace(y.values[0], y.values[-1], 60)
             sigma = [critical_noise(float(b), self.d) for b in fine]
-            label = "noise above which uniform tokens stay uniform"
+            label = "noise above which uniform tokens stay uniform (exact as n → ∞)"
             return {"label": label, "x": sigma, "y": fine.tolist()}
         return None
 
@@ -183,12 +191,12 @@ def _cell(statistic: str, state: State, seed: int) -> float:
 
 
 def _observed(state: State, seed: int, times: np.ndarray) -> dict[str, np.ndarray]:
-    """Share of close pairs and number of clusters at the times."""
+    """Close pairs, number of clusters, and length of the mean, at the times."""
     cell = dataclasses.replace(state, seed=seed)
     if cell.noise == 0:
         cell = dataclasses.replace(cell, solver="adaptive")
     made = _objects.setup(cell)
-    seen: dict[str, list] = {"close": [], "clusters": []}
+    seen: dict[str, list] = {"close": [], "clusters": [], "order": []}
 
     def watch(t: float, mu: pf.Particles, steps: int) -> None:
         points = np.asarray(mu.points)[: cell.n]
@@ -196,6 +204,7 @@ def _observed(state: State, seed: int, times: np.ndarray) -> dict[str, np.ndarra
         seen["close"].append(shares / max(cell.n * (cell.n - 1), 1))
         labels = pf.measures.components(mu.space, points, made.radius)
         seen["clusters"].append(float(labels.max() + 1))
+        seen["order"].append(float(np.linalg.norm(points.mean(axis=0))))
 
     options = {**made.options, "save": pf.OnlyObservables(times), "progress": watch}
     if cell.noise == 0:

@@ -7,7 +7,9 @@ from explorer_client import Client, running
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     serving = pytest.importorskip("pushforward.web._serve")
-    made = serving.Server(root=tmp_path_factory.mktemp("explorer"), warm=False)
+    # Two folders of its own above the root: where an upload named ../../x would land.
+    root = tmp_path_factory.mktemp("explorer") / "house" / "cache"
+    made = serving.Server(root=root, warm=False)
     thread = running(made)
     yield made
     made.stop()

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
     "--headless",
@@ -22,9 +21,6 @@ FLAGS = [
     "--enable-unsafe-swiftshader",
     "--host-resolver-rules=MAP evil.test 127.0.0.1,MAP rebound.test 127.0.0.1",
 ]
-pytestmark = pytest.mark.skipif(
-    not os.path.exists(CHROMIUM), reason="Chromium is not installed"
-)
 # A browser belongs to the thread that started it, and other tests have browsers too.
 THREAD = ThreadPoolExecutor(1)
 EVIL_PAGE = b"<!doctype html><title>evil</title><body>evil</body>"
@@ -64,12 +60,18 @@ def in_its_thread(work):
 @pytest.fixture(scope="module")
 def context(server):
     """A browser whose owner has opened the page of the server."""
-    api = pytest.importorskip("playwright.sync_api")
+    try:
+        from playwright import sync_api as api
+    except ModuleNotFoundError:
+        pytest.fail("Playwright is missing: pip install 'pushforward[dev]'")
+    path = os.environ.get("PUSHFORWARD_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        pytest.fail("Chromium is missing: apt-get install chromium")
     playwright = THREAD.submit(api.sync_playwright().start).result()
 
     @in_its_thread
     def opened():
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         made = browser.new_context()
         page = made.new_page()
         page.goto(server.address)

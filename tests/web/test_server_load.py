@@ -14,7 +14,7 @@ from websockets.asyncio.client import connect
 
 from pushforward.web import _caps
 
-STATE = {"n": 16, "t1": 4.0, "frames": 61}
+STATE = {"n": 12, "t1": 6.0, "frames": 61}
 
 
 async def page(client, wait: float = 0.0) -> int:

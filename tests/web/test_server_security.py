@@ -5,6 +5,7 @@ from a real browser are in test_server_browser.py.
 """
 
 import json
+import pathlib
 import socket as sockets
 import time
 
@@ -369,6 +370,8 @@ def test_no_second_session_gets_the_first_ones_cookie(server, client, tmp_path):
 
 
 def test_uploads_cannot_name_paths(server, client):
+    root = server.explorer.files.root.parent
+    house = root.parent.parent  # of this server alone; its root lies two folders deeper
     x = b"1,0,0\n0,1,0\n"
     for name in ("../../evil.csv", "/etc/evil.csv", "a\\..\\evil.csv", "nul\x00l.csv"):
         answer = client.http.post(
@@ -378,10 +381,12 @@ def test_uploads_cannot_name_paths(server, client):
             assert (
                 "/" not in answer.json()["name"] and "\\" not in answer.json()["name"]
             )
-    root = server.explorer.files.root.parent
-    inside = {p.name for p in root.iterdir()}
-    assert inside == {"files", "runs", "phase"}
-    assert not list(root.parent.rglob("evil*"))
+    assert {p.name for p in root.iterdir()} == {"files", "runs", "phase"}
+    assert (house / "house" / "cache" / "files").is_dir()
+    assert not list(house.rglob("*evil*"))
+    here = pathlib.Path.cwd()
+    outside = [pathlib.Path("/etc"), here, *here.parents, house.parent]
+    assert not [p for folder in outside for p in folder.glob("evil.csv*")]
 
 
 def test_a_cookie_header_that_cannot_be_read_is_no_cookie(server):

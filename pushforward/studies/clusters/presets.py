@@ -1,12 +1,13 @@
 """Figures of the study as states of the explorer: rescaled tokens of R^d."""
 
 from pushforward.studies import Preset
+from pushforward.studies.clusters._line import FIVE, LONG
 from pushforward.studies.clusters._systems import CODIMENSION, PLANE, SPACE
 from pushforward.studies.clusters.study import Parameters
 
 
 def states(p: Parameters) -> tuple[Preset, ...]:
-    """Polytope, hyperplanes, subspaces, leaders."""
+    """Polytope, hyperplanes, subspaces, the Boolean limit."""
     base = {"model": "rescaled", "n": p.tokens, "beta": 1.0, "seed": p.seed, "t1": 10.0}
     return (
         Preset(
@@ -45,4 +46,16 @@ def states(p: Parameters) -> tuple[Preset, ...]:
             "In the plane of V = I tokens go to a polygon; across it they run free.",
             {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
         ),
+        _boolean_limit(base),
+    )
+
+
+def _boolean_limit(base: dict) -> Preset:
+    """Tokens of a line through 0, in the plane: with V = I they stay on it."""
+    moved = [[i, [x, 0.0]] for i, x in enumerate(FIVE.tolist())]
+    return Preset(
+        "boolean-limit",
+        "Boolean limit: five tokens of a line",
+        "All rows of attention but at most one come to point at the ends.",
+        {**base, "n": len(FIVE), "d": 2, "moved": moved, "t1": LONG},
     )

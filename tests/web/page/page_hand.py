@@ -48,10 +48,9 @@ class Hand:
 
     def open(self, state: dict, wait: bool = True):
         """Trade the token, then open the link of a state and wait for its run."""
-        self.page.goto(self.server.address)
-        if state:
-            self.page.goto("about:blank")
-            self.page.goto(self.server.origin + "/" + link_of(state))
+        traded = self.context.request.get(self.server.address, max_redirects=0)
+        assert traded.status == 303, "the token is traded without loading the page"
+        self.page.goto(self.server.origin + "/" + (link_of(state) if state else ""))
         if wait:
             self.wait_run()
         else:
@@ -77,6 +76,11 @@ class Hand:
             const run = document.querySelector('#stage').dataset.run;
             return run && run !== {other} && pushforward.complete() && run; }}"""
         return self.until(ready, "a complete run")
+
+    def wait_webgl(self):
+        """Wait until WebGL draws; the first picture is a plain sketch."""
+        drawn = "() => document.querySelector('#stage').dataset.drawn"
+        assert self.until(drawn, "a drawing") == "webgl"
 
     @property
     def run(self) -> str:

@@ -86,35 +86,48 @@ def test_keyboard_moves_a_start_and_loads_a_cell(hand):
     assert hand.state()["n"] == 32
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(opened, scheme):
+def serious(hand) -> list:
+    """What axe finds on the page as it stands."""
+    found = hand.page.evaluate(
+        "async () => (await axe.run({resultTypes: ['violations']})).violations"
+    )
+    return [
+        (v["id"], [node["target"] for node in v["nodes"]][:3])
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+
+
+def test_axe_finds_nothing_serious(opened):
+    """Every panel in light and dark, the drawer open, on one page."""
     from conftest import ROOT
 
     axe = ROOT / "web/page/node_modules/axe-core/axe.min.js"
     if not axe.is_file():
         pytest.fail("axe-core is missing: cd web/page && npm ci")
-    hand = opened(color_scheme=scheme, width=1400, height=900)
+    hand = opened(width=1400, height=900)
     hand.press("d")
     hand.page.evaluate(axe.read_text())
     for panel in ("attention", "phase", "story", "share"):
         hand.page.click(f"#tab-{panel}")
+        for theme in ("light", "dark"):
+            hand.until(
+                "() => document.querySelector('#theme').textContent === "
+                f"'{'Dark' if theme == 'light' else 'Light'}'",
+                theme,
+            )
+            hand.page.wait_for_timeout(100)
+            assert serious(hand) == [], (panel, theme)
+            hand.page.click("#theme")
+
+
+def test_nothing_is_wider_than_the_screen(opened):
+    hand = opened({"d": 2}, width=320, height=700)
+    for width in (320, 360, 768, 1920):
+        hand.page.set_viewport_size({"width": width, "height": 700})
         hand.page.wait_for_timeout(150)
-        found = hand.page.evaluate(
-            "async () => (await axe.run({resultTypes: ['violations']})).violations"
-        )
-        serious = [
-            (v["id"], [node["target"] for node in v["nodes"]][:3])
-            for v in found
-            if v["impact"] in ("serious", "critical")
-        ]
-        assert serious == [], panel
-
-
-@pytest.mark.parametrize("width", [320, 360, 768, 1920])
-def test_nothing_is_wider_than_the_screen(opened, width):
-    hand = opened({"d": 2}, width=width, height=700)
-    overflow = hand.call("() => document.documentElement.scrollWidth - innerWidth")
-    assert overflow <= 0
-    box = hand.page.locator("#stage canvas").first.bounding_box()
-    assert box["width"] >= 140 and box["height"] >= 120
-    assert hand.page.locator("#play").is_visible()
+        overflow = hand.call("() => document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0, width
+        box = hand.page.locator("#stage canvas").first.bounding_box()
+        assert box["width"] >= 140 and box["height"] >= 120, width
+        assert hand.page.locator("#play").is_visible()

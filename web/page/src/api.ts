@@ -35,7 +35,8 @@ export interface AttentionAnswer {
   order: number[];
   values: string;
   entropy: number[];
-  rank: number;
+  /** Null for many tokens: singular values take too long. */
+  rank: number | null;
   leaders: number[];
   binned: boolean;
 }

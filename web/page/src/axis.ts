@@ -62,6 +62,7 @@ export function countSplits(top: number): number[] {
   return out;
 }
 
-export function isPower(y: number): boolean {
-  return Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
+/** Which of these lines get a number: all while they are few, else the powers of ten. */
+export function countLabel(y: number, splits: readonly number[]): boolean {
+  return splits.length <= 3 || Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
 }

@@ -65,11 +65,22 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
   legend.show(state.view.color, stage.shares, run.slots, theme());
-  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.space));
+  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space));
 }
 
 function wireRun({ explorer, ribbon, stage }: Parts): void {
-  explorer.on("run", (run) => ribbon.setRun(run, explorer.state.view.axis));
+  let first = true;
+  explorer.on("run", (run) => {
+    const build = (): void => {
+      if (explorer.run !== run) return;
+      ribbon.setRun(run, explorer.state.view.axis);
+      ribbon.show(explorer.player.position);
+    };
+    // The very first picture does not wait for the curves.
+    if (first) requestAnimationFrame(() => setTimeout(build));
+    else build();
+    first = false;
+  });
   explorer.on("done", () => {
     ribbon.update();
     stage.refresh();

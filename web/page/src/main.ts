@@ -28,6 +28,7 @@ import { prefersStill, resolveTheme } from "./theme";
 const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/socket`;
 let story: StoryPanel | null = null;
 const explorer = new Explorer(url, () => !prefersStill() && !(story?.active ?? false));
+explorer.connect(); // first: the server answers while the page builds itself
 const theme = () => resolveTheme(explorer.state.view.theme);
 
 const stage = openStage(explorer, theme);
@@ -64,7 +65,12 @@ fillHelp(keys);
 listen(keys);
 startLoop({ explorer, stage, ribbon, legend: new Legend(byId("legend")), theme });
 
+const LATEST = 2000;
+let described = false;
+
 async function describe(): Promise<void> {
+  if (described) return;
+  described = true;
   try {
     const facts: About = await about();
     drawer.describe(facts);
@@ -82,6 +88,7 @@ function open(hash: string): void {
 }
 
 addEventListener("hashchange", (event) => open(new URL(event.newURL).hash));
-explorer.connect();
 open(location.hash);
-void describe();
+// After the first picture: the list of presets takes the server longer than a run it knows.
+explorer.on("run", () => requestAnimationFrame(() => setTimeout(() => void describe())));
+setTimeout(() => void describe(), LATEST);

@@ -1,7 +1,7 @@
 /** The time ribbon: the whole life of a run at once, its plateaus shaded, a head to drag. */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { axisLabel, axisTick, axisValues, countSplits, isPower, nearestFrame } from "./axis";
+import { axisLabel, axisTick, axisValues, countLabel, countSplits, nearestFrame } from "./axis";
 import { FONT } from "./canvas";
 import { element, say } from "./dom";
 import { compactNumber, lifetimeInWords, percent, plural } from "./numbers";
@@ -25,6 +25,8 @@ export class Ribbon {
   private axis: Axis = "linear";
   private theme: Theme = LIGHT;
   private position = 0;
+  /** What the chips show now. */
+  private told: { k: number; run: Run | null } = { k: -1, run: null };
   private readonly resizer: ResizeObserver;
 
   constructor(readonly host: HTMLElement, private readonly seek: (frame: number) => void, private readonly tall = 1) {
@@ -72,8 +74,11 @@ export class Ribbon {
   show(position: number): void {
     this.position = position;
     this.placeHead();
-    const numbers = this.run?.numbers(Math.floor(position + 1e-9));
+    const k = Math.floor(position + 1e-9);
+    if (k === this.told.k && this.run === this.told.run) return;
+    const numbers = this.run?.numbers(k);
     if (!numbers) return;
+    this.told = { k, run: this.run };
     for (const [name, chip] of this.chips) {
       const value = numbers[name as keyof typeof numbers];
       const text = Number.isNaN(value) ? "–" : name === "largest" ? percent(value) : compactNumber(value);
@@ -121,7 +126,7 @@ export class Ribbon {
       },
       axes: [
         { ...axisBase, show: bottom, size: 22, gap: 4, label: axisLabel(axis, this.run?.state.h ?? 0.1), labelSize: 20, labelGap: -2, labelFont: `12px ${FONT}`, values: (_u, ticks) => ticks.map((x) => axisTick(axis, x)) },
-        { ...axisBase, size: 46, gap: 4, ...(counts ? { splits: (u: uPlot) => countSplits(u.scales["y"]?.max ?? 10) } : {}), values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !isPower(y) ? "" : compactNumber(y))) },
+        { ...axisBase, size: 46, gap: 4, ...(counts ? { splits: (u: uPlot) => countSplits(u.scales["y"]?.max ?? 10), filter: (_u: uPlot, splits: number[]) => splits } : {}), values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !countLabel(y, ticks) ? "" : compactNumber(y))) },
       ],
       series: [
         {},

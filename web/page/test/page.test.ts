@@ -5,7 +5,7 @@ import { refusal } from "../src/drop";
 import { chord, keptByFocus } from "../src/keyboard";
 import { compactNumber, percent } from "../src/numbers";
 import { cellAt, paintMatrix } from "../src/panels/attention";
-import { placeOnAxis, valueRange } from "../src/panels/phase";
+import { placeOnAxis, valueRange } from "../src/panels/phasemap";
 import { STEPS } from "../src/panels/steps";
 import { clampState } from "../src/clamp";
 import { betaOf, BETA_STEPS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "../src/scales";

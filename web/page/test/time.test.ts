@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { axisTick, axisValues, countSplits, nearestFrame } from "../src/axis";
 import { jump, plateauAt } from "../src/plateaus";
 import { Meter, Player } from "../src/player";
+import { stageNote } from "../src/notes";
+import { axisTicks } from "../src/panels/phasemap";
 import { niceTicks } from "../src/stage/rainbow";
 import { madeRun } from "./fixture";
 
@@ -78,5 +80,29 @@ describe("player", () => {
     expect(meter.rate).toBeCloseTo(50);
     meter.mark(10_000);
     expect(meter.rate).toBe(0);
+  });
+});
+
+describe("what the page leaves out, it says", () => {
+  it("names the tokens whose lines the rainbow draws", () => {
+    expect(stageNote(2, "pca-end", 1, 1200)).toContain("every token");
+    expect(stageNote(2, "pca-end", 1, 1201)).toContain("all 1201 tokens");
+    expect(stageNote(2, "pca-end", 1, 1201)).toContain("every second token");
+    expect(stageNote(2, "pca-end", 1, 4096)).toContain("every 4th token");
+    expect(stageNote(3, "pca-end", 1, 4096)).toBe("");
+  });
+});
+
+describe("ticks of a phase diagram", () => {
+  const axis = (values: number[], scale: "linear" | "log") => ({ name: "x", label: "x", scale, values });
+  it("are the values when they are few", () => {
+    expect(axisTicks(axis([2, 4, 8], "log"), 10)).toEqual([2, 4, 8]);
+  });
+  it("are round and inside when they are many", () => {
+    const linear = Array.from({ length: 35 }, (_, k) => 0.5 + 0.25 * k);
+    expect(axisTicks(axis(linear, "linear"), 10)).toEqual([2, 4, 6, 8]);
+    const wide = Array.from({ length: 19 }, (_, k) => 64 ** (k / 18));
+    expect(axisTicks(axis(wide, "log"), 10)).toEqual([1, 2, 5, 10, 20, 50]);
+    expect(axisTicks(axis(wide, "log"), 3)).toEqual([1, 10]);
   });
 });

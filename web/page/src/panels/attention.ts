@@ -48,7 +48,7 @@ export class AttentionPanel {
 
   constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null) => void) {
     const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
-    byId("attention").append(top, this.canvas, this.facts, this.curve, this.leaders);
+    byId("attention").append(top, this.canvas, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.facts, this.curve, this.leaders);
     this.order.value = "cluster";
     this.order.addEventListener("change", () => void this.load());
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -124,8 +124,9 @@ export class AttentionPanel {
 
   private describe(answer: AttentionAnswer, t: number): void {
     const mean = answer.entropy.reduce((a, b) => a + b, 0) / Math.max(1, answer.entropy.length);
+    const rank = answer.rank === null ? "effective rank not computed for so many tokens" : `effective rank ${compactNumber(answer.rank, 3)}`;
     const binned = answer.binned ? ` Binned: ${answer.n} tokens in ${answer.bins} rows.` : "";
-    say(this.facts, `At t = ${compactNumber(t)}: effective rank ${compactNumber(answer.rank, 3)}, mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
+    say(this.facts, `At t = ${compactNumber(t)}: ${rank}, mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
     this.canvas.setAttribute("aria-label", `Attention matrix, ${answer.n} by ${answer.n}, ordered by ${this.order.value}. Rows look at columns.`);
     this.leaders.replaceChildren("Leaders: ");
     if (answer.leaders.length === 0) this.leaders.append("none");

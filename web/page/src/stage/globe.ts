@@ -1,7 +1,8 @@
 /** What stands behind the tokens: the sphere, the circle, or the ball a projection falls into. */
-import { BufferGeometry, Float32BufferAttribute, Group, Line, LineSegments, Mesh, ShaderMaterial, SphereGeometry, Vector3 } from "three";
+import { Group, Mesh, ShaderMaterial, SphereGeometry, Vector3 } from "three";
 import { hexToRgb } from "../palette";
 import type { Theme } from "../theme";
+import { Segments } from "./lines";
 
 const SHELL_VERTEX = /* glsl */ `
 varying float vEdge;
@@ -14,89 +15,85 @@ const SHELL_FRAGMENT = /* glsl */ `
 uniform vec3 color;
 uniform float strength;
 varying float vEdge;
-void main() { gl_FragColor = vec4(color, strength * (0.12 + 0.88 * pow(vEdge, 2.4))); }`;
-
-const GRID_VERTEX = /* glsl */ `
-varying float vFront;
-void main() {
-  vec4 eye = modelViewMatrix * vec4(position, 1.0);
-  vFront = smoothstep(-0.15, 0.2, -dot(normalize(eye.xyz), normalize((modelViewMatrix * vec4(position, 0.0)).xyz)));
-  gl_Position = projectionMatrix * eye;
-}`;
-const GRID_FRAGMENT = /* glsl */ `
-uniform vec3 color;
-uniform float strength;
-varying float vFront;
-void main() { gl_FragColor = vec4(color, strength * mix(0.28, 1.0, vFront)); }`;
+void main() { gl_FragColor = vec4(color, strength * (0.12 + 0.88 * pow(vEdge, 2.4)) * (1.0 - smoothstep(0.9, 1.0, vEdge))); }`;
 
 export type Backdrop = "sphere" | "circle" | "ball" | "none";
 
-function shader(vertexShader: string, fragmentShader: string, strength: number): ShaderMaterial {
+function shell(): ShaderMaterial {
   return new ShaderMaterial({
-    vertexShader,
-    fragmentShader,
+    vertexShader: SHELL_VERTEX,
+    fragmentShader: SHELL_FRAGMENT,
     transparent: true,
     depthWrite: false,
-    uniforms: { color: { value: new Vector3() }, strength: { value: strength } },
+    uniforms: { color: { value: new Vector3() }, strength: { value: 0.5 } },
   });
 }
 
-function graticule(): BufferGeometry {
-  const points: number[] = [];
-  const steps = 96;
-  const ring = (at: (u: number) => [number, number, number]): void => {
-    for (let k = 0; k < steps; k++) points.push(...at((2 * Math.PI * k) / steps), ...at((2 * Math.PI * (k + 1)) / steps));
-  };
-  for (let m = 0; m < 6; m++) {
-    const [c, s] = [Math.cos((m * Math.PI) / 6), Math.sin((m * Math.PI) / 6)];
-    ring((u) => [c * Math.cos(u), s * Math.cos(u), Math.sin(u)]);
+/** Segments of a ring; each costs as much as a token where the processor draws. */
+const STEPS = 48;
+const PARALLELS = [-60, -30, 0, 30, 60].map((degrees) => Math.sin((degrees * Math.PI) / 180));
+
+type Ring = (u: number) => [number, number, number];
+
+/** Six meridians and five parallels, or the unit circle, each a closed chain of segments. */
+function rings(list: readonly Ring[], strength: number, steps = STEPS): Segments {
+  const made = new Segments(list.length * steps, list.length > 1 ? "sphere" : "circle", 1, 0.28);
+  const tint = new Float32Array(3);
+  for (const at of list) {
+    for (let k = 0; k < steps; k++) {
+      for (const step of [k, k + 1]) {
+        const p = Float32Array.from(at((2 * Math.PI * step) / steps));
+        made.end(p, p, 0, tint, 0, strength);
+      }
+    }
   }
-  for (const z of [-60, -30, 0, 30, 60].map((degrees) => Math.sin((degrees * Math.PI) / 180))) {
-    const r = Math.sqrt(1 - z * z);
-    ring((u) => [r * Math.cos(u), r * Math.sin(u), z]);
-  }
-  return new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
+  made.commit();
+  return made;
 }
 
-function unitCircle(): BufferGeometry {
-  const points: number[] = [];
-  for (let k = 0; k <= 256; k++) points.push(Math.cos((2 * Math.PI * k) / 256), Math.sin((2 * Math.PI * k) / 256), 0);
-  return new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
-}
+const graticule = (): Ring[] => [
+  ...Array.from({ length: 6 }, (_, m): Ring => {
+    const [c, s] = [Math.cos((m * Math.PI) / 6), Math.sin((m * Math.PI) / 6)];
+    return (u) => [c * Math.cos(u), s * Math.cos(u), Math.sin(u)];
+  }),
+  ...PARALLELS.map((z): Ring => {
+    const r = Math.sqrt(1 - z * z);
+    return (u) => [r * Math.cos(u), r * Math.sin(u), z];
+  }),
+];
 
 export class Globe {
   readonly object = new Group();
-  private readonly shell = new Mesh(new SphereGeometry(1, 64, 48), shader(SHELL_VERTEX, SHELL_FRAGMENT, 0.5));
-  private readonly grid = new LineSegments(graticule(), shader(GRID_VERTEX, GRID_FRAGMENT, 0.42));
-  private readonly circle = new Line(unitCircle(), shader(GRID_VERTEX, GRID_FRAGMENT, 1.6));
+  private readonly shell = new Mesh(new SphereGeometry(1, 64, 48), shell());
+  private readonly grid = rings(graticule(), 0.36);
+  private readonly circle = rings([(u) => [Math.cos(u), Math.sin(u), 0]], 0.8, 160);
 
   constructor() {
     this.shell.renderOrder = 0;
-    this.grid.renderOrder = 1;
-    this.circle.renderOrder = 1;
-    this.object.add(this.shell, this.grid, this.circle);
+    this.object.add(this.shell, this.grid.object, this.circle.object);
   }
 
   show(kind: Backdrop): void {
     this.shell.visible = kind === "sphere" || kind === "ball";
-    this.grid.visible = kind === "sphere";
-    this.circle.visible = kind === "circle";
+    this.grid.object.visible = kind === "sphere";
+    this.circle.object.visible = kind === "circle";
   }
 
   theme(theme: Theme): void {
-    for (const part of [this.shell, this.grid, this.circle]) {
-      const [r, g, b] = hexToRgb(theme.dark ? "#8fb3e0" : "#5b7699");
-      const material = part.material as ShaderMaterial;
-      (material.uniforms["color"] as { value: Vector3 }).value.set(r, g, b);
-    }
+    const rgb = hexToRgb(theme.dark ? "#8fb3e0" : "#5b7699");
     const shell = this.shell.material as ShaderMaterial;
+    (shell.uniforms["color"] as { value: Vector3 }).value.set(...rgb);
     (shell.uniforms["strength"] as { value: number }).value = theme.dark ? 0.5 : 0.55;
+    for (const lines of [this.grid, this.circle]) {
+      const { visible } = lines.object;
+      lines.paint(rgb);
+      lines.object.visible = visible;
+    }
   }
 
   dispose(): void {
-    for (const part of [this.shell, this.grid, this.circle]) {
-      part.geometry.dispose();
-      (part.material as ShaderMaterial).dispose();
-    }
+    this.shell.geometry.dispose();
+    (this.shell.material as ShaderMaterial).dispose();
+    for (const lines of [this.grid, this.circle]) lines.dispose();
   }
 }

@@ -72,6 +72,7 @@ export class Halos {
 
   commit(count: number): void {
     this.object.geometry.setDrawRange(0, count);
+    this.object.visible = count > 0;
     for (const name of ["position", "after", "tint", "size"]) {
       (this.object.geometry.getAttribute(name) as BufferAttribute).needsUpdate = true;
     }

@@ -77,7 +77,7 @@ void main() {
   float line = clamp(1.6 / max(vPixels, 1.6), 0.1, 0.22);
   float border = vPixels < 3.5 ? 0.0 : smoothstep(-line - soft, -line, distance);
   vec3 color = mix(vTint, rim, border * 0.85);
-  color = mix(paper, color, mix(0.3, 1.0, vFront));
+  color = mix(paper, color, mix(0.48, 1.0, vFront));
   color = mix(paper, color, vStrength);
   gl_FragColor = vec4(color, alpha * mix(0.7, 1.0, vStrength));
 }`;
@@ -89,6 +89,7 @@ export class TokenMarks {
   readonly tints: Float32Array;
   readonly shapes: Float32Array;
   readonly glow: Float32Array;
+  readonly radius: number;
 
   constructor(n: number, surface: Surface) {
     this.before = new Float32Array(3 * n);
@@ -96,6 +97,7 @@ export class TokenMarks {
     this.tints = new Float32Array(3 * n);
     this.shapes = new Float32Array(n);
     this.glow = new Float32Array(n);
+    this.radius = markRadius(n) * (surface === "circle" ? 1.5 : 1); // a circle has room beside it
     const geometry = new BufferGeometry();
     const add = (name: string, data: Float32Array, size: number): void => {
       geometry.setAttribute(name, new BufferAttribute(data, size).setUsage(DynamicDrawUsage));
@@ -113,7 +115,7 @@ export class TokenMarks {
         mixing: { value: 0 },
         onSphere: { value: surface === "none" ? 0 : 1 },
         shaded: { value: surface === "sphere" ? 1 : 0 },
-        radius: { value: markRadius(n) },
+        radius: { value: this.radius },
         pixels: { value: 1 },
         lit: { value: 0 },
         paper: { value: new Vector3() },

@@ -13,6 +13,11 @@ const BOTTOM = 26;
 const TOP = 8;
 const RIGHT = 10;
 
+/** One line for every so many tokens: more lines than this are a smear that costs time. The page says so. */
+export function lineStep(n: number): number {
+  return Math.max(1, Math.ceil(n / MOST_LINES));
+}
+
 export interface RainbowLook {
   axis: Axis;
   color: ColorMode;
@@ -32,7 +37,7 @@ export class Rainbow {
     if (paper === null || run.count === 0) return;
     this.xs = axisValues(run, look.axis);
     this.frameOf(paper, look);
-    const step = Math.max(1, Math.ceil(run.accepted.n / MOST_LINES));
+    const step = lineStep(run.accepted.n);
     const alpha = Math.min(0.95, Math.max(0.25, 40 / Math.sqrt(run.accepted.n * 40)));
     paper.context.lineWidth = run.accepted.n > 300 ? 0.8 : 1.4;
     for (let i = 0; i < run.accepted.n; i += step) this.line(paper, run, i, look, alpha);

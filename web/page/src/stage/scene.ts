@@ -10,10 +10,10 @@ import { TokenMarks } from "./marks";
 import { surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, project, type Basis } from "./projection";
 
-const TAIL_SEGMENTS = 6144;
-const LONGEST_TAIL = 20;
+const TAIL_SEGMENTS = 2048;
+const LONGEST_TAIL = 16;
 /** Beyond this many tokens tails are a fog that costs time. */
-const MOST_TAILS = 2000;
+const MOST_TAILS = 1024;
 /** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
 const LONGEST_STEP = 0.35;
 const MOST_HALOS = 96;
@@ -36,7 +36,7 @@ export class RunScene {
   kept = 1;
   basis: Basis | null = null;
   frame = -1;
-  private readonly surface: Surface;
+  readonly surface: Surface;
   private readonly tails: Segments;
   private readonly trail: Segments;
   private readonly arcs: Segments;
@@ -57,7 +57,7 @@ export class RunScene {
     this.slots = new Int16Array(this.shares.counts.length);
     this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
-    this.tails = new Segments(n * this.tailLength, this.surface, 2);
+    this.tails = new Segments(n > MOST_TAILS ? 0 : n * this.tailLength, this.surface, 2);
     this.trail = new Segments(1001, this.surface, 4);
     this.arcs = new Segments(MOST_ARCS * ARC_STEPS, "none", 5);
     this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
@@ -156,7 +156,7 @@ export class RunScene {
     }
     this.marks.changed("glow");
     this.marks.color("paper", look.theme.panel);
-    this.marks.color("rim", look.theme.dark ? look.theme.panel : "#1d2430");
+    this.marks.color("rim", look.theme.dark ? "#dfe7f2" : "#1d2430");
     this.fillTrail(look);
     this.fillArcs(look, lit ? row : null);
     this.fillFocus(look);

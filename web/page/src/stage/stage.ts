@@ -1,15 +1,17 @@
 /** The stage: one run, drawn at one moment, turned and touched. Nothing here knows the page around it. */
-import { Group, PerspectiveCamera, Scene, Vector3, WebGLRenderer } from "three";
+import { Group, PerspectiveCamera, Scene, Vector3 } from "three";
 import { element } from "../dom";
 import type { Run } from "../run";
 import type { Axis } from "../state";
 import { LIGHT, type Theme } from "../theme";
+import { Brush } from "./brush";
 import { Globe } from "./globe";
 import { CosineHistogram } from "./histogram";
 import { Orbit, USUAL } from "./orbit";
 import { pickToken, pointOnCircle, pointOnSphere } from "./picking";
 import { Rainbow } from "./rainbow";
 import { RunScene, type Look } from "./scene";
+import { Sketch } from "./sketch";
 
 export interface StageEvents {
   select(token: number | null): void;
@@ -19,17 +21,9 @@ export interface StageEvents {
 }
 
 const FIELD_OF_VIEW = 36;
-const NO_WEBGL = "This browser does not offer WebGL 2, so the stage cannot be drawn. Curves, matrix, numbers and words work without it.";
-
-function openRenderer(canvas: HTMLCanvasElement): WebGLRenderer | null {
-  try {
-    const renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "high-performance" });
-    renderer.setClearColor(0x000000, 0);
-    return renderer;
-  } catch {
-    return null;
-  }
-}
+/** Width over height below which the picture steps back, so that rings at the rim are not cut. */
+const ROOM = 1.08;
+const NO_WEBGL = "This browser does not offer WebGL 2: the stage is drawn plainly, without trails and rings.";
 
 export class Stage {
   readonly canvas = element("canvas", { class: "pf-canvas" });
@@ -39,7 +33,8 @@ export class Stage {
     color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear",
   };
   still = false;
-  private readonly renderer: WebGLRenderer | null;
+  private readonly brush: Brush;
+  private readonly sketch = new Sketch();
   private readonly world = new Scene();
   private readonly turntable = new Group();
   private readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.1, 30);
@@ -58,9 +53,8 @@ export class Stage {
 
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
     host.classList.add("pf-stage");
-    host.append(this.canvas, this.side);
-    this.renderer = openRenderer(this.canvas);
-    if (this.renderer === null) this.canvas.replaceWith(element("p", { class: "pf-missing" }, NO_WEBGL));
+    host.append(this.canvas, this.sketch.canvas, this.side);
+    this.brush = new Brush(this.canvas);
     this.turntable.add(this.globe.object);
     this.world.add(this.turntable);
     this.rainbow = new Rainbow(this.side);
@@ -135,24 +129,51 @@ export class Stage {
 
   /** Draw if anything changed; true when it drew. */
   render(): boolean {
+    if (this.brush.wakes()) {
+      this.sketch.close();
+      this.host.dataset["drawn"] = "webgl";
+      this.dirty = true; // the page may have moved or resized the canvas since that picture
+    }
     if (!this.dirty || this.run === null || this.drawing === null || this.run.count === 0) return false;
     this.dirty = false;
     const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
     const u = Math.min(1, Math.max(0, this.position - k));
     if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
-    this.drawing.mix(u, this.canvas.height / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)));
     this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : 1);
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
-    this.renderer?.render(this.world, this.camera);
+    this.paint(u);
     this.renderSide(k);
     this.stale = false;
     return true;
   }
 
+  /** With WebGL when it is awake; until then, or for ever, as a plain drawing. */
+  private paint(u: number): void {
+    const drawing = this.drawing as RunScene;
+    const pixels = (): number => this.canvas.height / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360));
+    this.world.updateMatrixWorld();
+    this.camera.updateMatrixWorld();
+    if (this.brush.phase !== "awake") {
+      const ball = (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
+      this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
+    }
+    if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
+    this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
+  }
+
+  private wake(): void {
+    this.brush.open();
+    if (this.brush.phase === "missing" && this.host.dataset["drawn"] !== "plain") {
+      this.host.dataset["drawn"] = "plain";
+      this.host.append(element("p", { class: "pf-missing" }, NO_WEBGL));
+    }
+    this.dirty = true;
+  }
+
   private fit(): number {
-    return this.camera.aspect < 1 ? Math.min(2.4, 1 / this.camera.aspect) : 1;
+    return Math.min(2.4, Math.max(1, ROOM / this.camera.aspect));
   }
 
   private renderSide(k: number): void {
@@ -170,15 +191,11 @@ export class Stage {
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (width === 0 || height === 0) return;
-    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
     this.sideStale = true;
     this.dirty = true;
-    if (this.canvas.width === Math.floor(width * ratio) && this.canvas.height === Math.floor(height * ratio)) return;
-    this.renderer?.setPixelRatio(ratio);
-    this.renderer?.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    this.render(); // a resized canvas is empty: draw before the browser shows it
+    if (this.brush.resize()) this.render(); // a resized canvas is empty: draw before the browser shows it
   }
 
   private pick(x: number, y: number): number | null {
@@ -232,14 +249,15 @@ export class Stage {
   picture(): Promise<Blob | null> {
     this.dirty = true;
     this.render();
+    const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
     const whole = document.createElement("canvas");
-    whole.width = this.canvas.width;
-    whole.height = this.canvas.height;
+    whole.width = drawn.width;
+    whole.height = drawn.height;
     const context = whole.getContext("2d");
     if (context === null) return Promise.resolve(null);
     context.fillStyle = this.look.theme.panel;
     context.fillRect(0, 0, whole.width, whole.height);
-    context.drawImage(this.canvas, 0, 0);
+    context.drawImage(drawn, 0, 0);
     return new Promise((resolve) => whole.toBlob(resolve, "image/png"));
   }
 
@@ -247,8 +265,7 @@ export class Stage {
     this.resizer.disconnect();
     this.drawing?.dispose();
     this.globe.dispose();
-    this.renderer?.dispose();
-    this.renderer?.forceContextLoss();
+    this.brush.dispose();
     this.host.replaceChildren();
   }
 }
