@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pushforward as pf
-from pushforward.sums import Auto, Exact, Kernel, Spectral
+from pushforward.sums import Auto, Exact, Kernel, Nystrom, Spectral
 from pushforward.sums._blocks import Tiles, blocked
 from pushforward.sums._exact import dense
 from pushforward.sums._kernel import AbstractSum
@@ -20,7 +20,13 @@ class Tiled(AbstractSum):
         return blocked(kernel, Tiles(3, 5))
 
 
-METHODS = {"exact": Exact(), "tiles": Tiled(), "spectral": Spectral(), "auto": Auto()}
+METHODS = {
+    "exact": Exact(),
+    "tiles": Tiled(),
+    "spectral": Spectral(),
+    "nystrom": Nystrom(8, tol=1e-10),  # as many landmarks as the oracles have tokens
+    "auto": Auto(),
+}
 BETAS = (0.1, 1.0, 9.0, 100.0, 1000.0)
 
 
@@ -63,7 +69,7 @@ def test_p1_o1_velocities(name, sine):
     )
 
 
-@pytest.mark.parametrize("name", ["tiles", "spectral", "auto"])
+@pytest.mark.parametrize("name", ["tiles", "spectral", "nystrom", "auto"])
 def test_p1_o3_trajectory(name, sine):
     mu = pf.Particles(pf.Sphere(3), sine(8, 3))
     sums = METHODS[name]
