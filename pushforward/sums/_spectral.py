@@ -1,5 +1,6 @@
 """Near-linear sums on the circle and on S^2, with error control."""
 
+from collections.abc import Callable
 from functools import partial
 
 import equinox as eqx
@@ -8,11 +9,10 @@ import jax.numpy as jnp
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
-from pushforward.sums import _circle, _sphere, _transform
+from pushforward.sums import _circle, _pallas_circle, _sphere, _transform
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._some_rows import again_exactly, error_on, spread_rows
 
-METHODS = {2: _circle.Modes, 3: _sphere.Harmonics}
 LARGEST_BETA = {2: _circle.LARGEST_BETA, 3: _sphere.LARGEST_BETA}
 FLOAT32_TOL = 1e-6
 SAFETY = 1e-5  # of the tolerance goes to the truncated tail: modes are cheap
@@ -29,7 +29,8 @@ class Spectral(AbstractSum):
     `check` compares that many rows, spread over the cloud, with the exact sum at run
     time, and stops with an error if one is off. Computed in float64 whatever the data;
     float32 data are held to 1e-6. Beyond beta = 1e4 the sum is exact instead. On S^2
-    the work is done on the host by ducc0.
+    the work is done on the host by ducc0; on the circle on a GPU, by one fused kernel
+    in float64.
     """
 
     tol: float = eqx.field(static=True)
@@ -52,8 +53,9 @@ class Spectral(AbstractSum):
 
     def within(self, kernel: Kernel, limit: float) -> KernelSum:
         """The spectral sum where |beta| <= limit, and the exact one beyond."""
-        method = METHODS[kernel.keys.shape[1]]
-        limit = min(limit, LARGEST_BETA[kernel.keys.shape[1]])
+        d = kernel.keys.shape[1]
+        method = transform_for(d)
+        limit = min(limit, LARGEST_BETA[d])
         tol = max(self.tol, FLOAT32_TOL if kernel.keys.dtype == jnp.float32 else 0.0)
         of_points = kernel.values is kernel.keys  # then one transform does for all
         wide = jax.tree_util.tree_map(lambda a: a.astype(jnp.float64), kernel)
@@ -85,6 +87,14 @@ def _spectral(kernel: Kernel, method, tol, check, of_points) -> KernelSum:
     error = error_on(kernel, out, spread_rows(len(q), check))
     text = f"a spectral sum is off by more than {tol:g}; use sums.Exact()."
     return eqx.error_if(out, ~(error <= tol), text)
+
+
+def transform_for(d: int) -> Callable[[float, float], _transform.AbstractTransform]:
+    """The transform of this space on this machine, by its tail and limit."""
+    if d == 3:
+        return _sphere.Harmonics
+    on_gpu = jax.default_backend() == "gpu"
+    return _pallas_circle.FusedModes if on_gpu else _circle.Modes
 
 
 def tolerance(tol: float) -> float:

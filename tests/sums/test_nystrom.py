@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.sums import Auto, Exact, Kernel, Nystrom, Spectral, choose
 from pushforward.sums._exact import dense
@@ -92,16 +91,6 @@ def test_float32_stays_float32():
     found = Nystrom(200)(single)
     assert found.moment.dtype == jnp.float32
     assert_allclose(found.average(), direct(kernel()).average(), atol=1e-4)
-
-
-def test_it_is_the_drift_of_a_flow():
-    mu = pf.Particles(pf.Sphere(8), kernel().keys)
-
-    def final(sums):
-        field = pf.Attention(9.0, sums=sums)
-        return pf.flow(field, mu, 0.5, save=2, solver=pf.Heun(0.1)).final.points
-
-    assert_allclose(final(Nystrom(200)), final(Exact()), atol=1e-5)
 
 
 def test_it_is_chosen_only_by_name():
