@@ -80,7 +80,8 @@ def line(row: dict) -> str:
     return (
         f"{row['work']:44s} n={row['n']:<9} d={row['d']!s:4} {row['dtype']:8s}"
         f"{shown(ours, '10.4g')} s  {row['peer']:26s}{shown(theirs, '10.4g')} s"
-        f"  x{shown(ratio, '6.2f')}{_cpu(row)}  err {shown(error, '8.1e')}  {row['floor']}"
+        f"  x{shown(ratio, '6.2f')}{_cpu(row)}  err {shown(error, '8.1e')}"
+        f"  {row['floor']}"
     )
 
 

@@ -21,15 +21,16 @@ class Span(NamedTuple):
 
 
 def contest(contestants: Contestants, rounds: int) -> dict[str, list[Span]]:
-    """The span of every contestant in every round; the first call does not count.
+    """The span of every contestant in every round.
 
-    Interleaved: whatever else the machine is doing slows all of them alike.
+    Interleaved: whatever else the machine is doing slows all of them alike. A call that
+    does not count goes before each that does, or whoever comes after the one that fills
+    the memory would pay for it.
     """
-    for run in contestants.values():
-        run()
     spans: dict[str, list[Span]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, run in contestants.items():
+            run()
             start = Span(time.perf_counter(), time.process_time())
             run()
             end = Span(time.perf_counter(), time.process_time())

@@ -136,7 +136,7 @@ def _draw_circle(figure: Figure, data: dict[str, np.ndarray]) -> None:
     figure.text(0.5, 0.965, f"{name}, β = {BETA:g}", ha="center", fontsize=10)
     rows = zip(CIRCLE_TIMES, data["found"], data["density"], strict=True)
     for i, (t, found, rho) in enumerate(rows):
-        ax = figure.add_axes((0.055 + 0.3275 * i, 0.585, 0.27, 0.315))
+        ax = figure.add_axes((0.065 + 0.3225 * i, 0.585, 0.27, 0.315))
         ax.stairs(found, data["edges"], fill=True, color=TOKENS, label="tokens")
         ax.plot(data["theta"], rho, color=INK, lw=1.0, label="mean field")
         ax.set_title(f"t = {t:g}")
@@ -159,7 +159,7 @@ def _draw_bins(ax, data: dict[str, np.ndarray]) -> None:
     ax.plot(expected, found, ".", ms=1.6, color=PALETTE[0], rasterized=True)
     ax.set_xlabel("mean field")
     ax.set_ylabel("tokens")
-    ax.set_title("every bin, ± 2 deviations of counting")
+    ax.set_title("bin by bin (band: ± 2σ of counting)", fontsize=8.5)
     ax.set_xlim(0, line[-1])
     ax.set_ylim(0, line[-1])
 

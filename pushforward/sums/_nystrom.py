@@ -42,7 +42,8 @@ class Nystrom(AbstractSum):
     change with the tokens, so a flow cannot be solved more accurately than the error.
 
     >>> import jax, pushforward as pf
-    >>> mu = pf.Particles.clustered(pf.Sphere(8), 500, centers=4, key=jax.random.key(0))
+    >>> space, key = pf.Sphere(8), jax.random.key(0)
+    >>> mu = pf.Particles.clustered(space, 500, centers=4, scale=0.02, key=key)
     >>> through_landmarks = pf.Attention(4.0, sums=pf.Nystrom(128))(0.0, mu).v
     >>> bool(abs(through_landmarks - pf.Attention(4.0)(0.0, mu).v).max() < 1e-4)
     True
