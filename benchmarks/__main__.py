@@ -45,9 +45,9 @@ def main() -> None:
     if options.json:
         print(json.dumps(rows))
     if not options.quick:
-        from benchmarks.scaling import draw
+        from benchmarks.scaling import drawn
 
-        print(f"scaling plots: {draw()}", file=sys.stderr)
+        print(f"scaling plots: {drawn()}", file=sys.stderr)
 
 
 def collected(only: list[str], quick: bool) -> Iterator[dict]:
@@ -80,8 +80,17 @@ def line(row: dict) -> str:
     return (
         f"{row['work']:44s} n={row['n']:<9} d={row['d']!s:4} {row['dtype']:8s}"
         f"{shown(ours, '10.4g')} s  {row['peer']:26s}{shown(theirs, '10.4g')} s"
-        f"  x{shown(ratio, '6.2f')}  err {shown(error, '8.1e')}  {row['floor']}"
+        f"  x{shown(ratio, '6.2f')}{_cpu(row)}  err {shown(error, '8.1e')}"
+        f"  {row['floor']}"
     )
+
+
+def _cpu(row: dict) -> str:
+    """CPU seconds of both, where they were taken."""
+    ours, theirs = row.get("our CPU"), row.get("peer CPU")
+    if not ours or not theirs:
+        return ""
+    return f"  CPU {ours * 1e3:.4g} : {theirs * 1e3:.4g} ms x{theirs / ours:.2f}"
 
 
 if __name__ == "__main__":

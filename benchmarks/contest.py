@@ -3,41 +3,62 @@
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 Contestants = dict[str, Callable[[], object]]
 OURS = "ours"
 
 
-def contest(contestants: Contestants, rounds: int) -> dict[str, list[float]]:
-    """Wall seconds of every contestant in every round; the first call does not count.
+class Span(NamedTuple):
+    """What one call took: wall seconds, and CPU seconds of all threads.
 
-    Interleaved: whatever else the machine is doing slows all of them alike.
+    On a loaded machine a wall clock punishes whoever makes two threads wait for each
+    other; CPU seconds do not.
     """
-    for run in contestants.values():
-        run()
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+
+    wall: float
+    cpu: float
+
+
+def contest(contestants: Contestants, rounds: int) -> dict[str, list[Span]]:
+    """The span of every contestant in every round.
+
+    Interleaved: whatever else the machine is doing slows all of them alike. A call that
+    does not count goes before each that does, or whoever comes after the one that fills
+    the memory would pay for it.
+    """
+    spans: dict[str, list[Span]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, run in contestants.items():
-            start = time.perf_counter()
             run()
-            seconds[name].append(time.perf_counter() - start)
-    return seconds
+            start = Span(time.perf_counter(), time.process_time())
+            run()
+            end = Span(time.perf_counter(), time.process_time())
+            spans[name].append(Span(end.wall - start.wall, end.cpu - start.cpu))
+    return spans
 
 
 def compared(
     contestants: Contestants, rounds: int, common: dict, floor: str, error: float
 ) -> Iterator[dict]:
-    """One row per peer: medians, and the median over rounds of peer over ours."""
-    seconds = contest(contestants, rounds)
-    ours = seconds.pop(OURS)
-    for peer, theirs in seconds.items() or {"none": []}.items():
-        ratios = [b / a for a, b in zip(ours, theirs, strict=False)]
+    """One row per peer: medians, and the median over rounds of peer over ours.
+
+    CPU seconds are the least of all rounds: what is above it was caused by others.
+    """
+    spans = contest(contestants, rounds)
+    ours = spans.pop(OURS)
+    for peer, theirs in spans.items() or {"none": []}.items():
+        ratios = [b.wall / a.wall for a, b in zip(ours, theirs, strict=False)]
         yield {
             **common,
-            "our seconds": statistics.median(ours),
+            "our seconds": statistics.median(a.wall for a in ours),
             "peer": peer,
-            "peer seconds": statistics.median(theirs) if theirs else None,
+            "peer seconds": statistics.median(b.wall for b in theirs)
+            if theirs
+            else None,
             "ratio": statistics.median(ratios) if ratios else None,
+            "our CPU": min(a.cpu for a in ours),
+            "peer CPU": min((b.cpu for b in theirs), default=None),
             "error": error,
             "floor": floor,
         }

@@ -1,6 +1,7 @@
 """The sums on a GPU: correctness against float64 first, then time against peers.
 
-    python -m benchmarks.gpu
+    python -m benchmarks.gpu            # all of it
+    python -m benchmarks.gpu circle     # the circle alone
 
 Prints one table; writes gpu.json into the folder named by OUT, if set.
 """
@@ -9,6 +10,7 @@ import json
 import os
 import pathlib
 import statistics
+import sys
 import time
 
 import jax
@@ -16,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pushforward  # noqa: F401
-from pushforward.sums import Exact, Kernel
+from pushforward.sums import Auto, Exact, Kernel
 from pushforward.sums._pallas import FusedGPU
 from pushforward.sums._pallas_circle import circle_sums
 
@@ -203,11 +205,33 @@ def circle_rows():
         }
 
 
+def circle_drift_rows():
+    """What `Auto` chooses on the circle, with isolated tokens and self terms."""
+    for n in (10**5, 10**6, 10**7):
+        x = tokens(n, 2, n)
+        for dtype in ("float64", "float32"):
+            kernel = kernel_of(x.astype(dtype), BETA)
+            span = seconds(drift_jit, Auto(), kernel, repeats=5)
+            e = error(x, drift_jit(Auto(), kernel), rows=32)
+            yield {
+                "work": "circle drift by Auto",
+                "n": n,
+                "d": 2,
+                "dtype": dtype,
+                "ours": span,
+                "error": e,
+                "floor": n * 80 / 4.3e12,
+                "peers": {},
+            }
+
+
 def main():
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
     check()
     rows = []
-    for row in (*circle_rows(), *exact_rows()):
+    circle = (*circle_rows(), *circle_drift_rows())
+    exact = () if sys.argv[1:] == ["circle"] else exact_rows()
+    for row in (*circle, *exact):
         rows.append(row)
         peers = "  ".join(
             f"{k} {v * 1e3:.1f} ms ({v / row['ours']:.1f}x)"

@@ -26,13 +26,18 @@ print(json.dumps({"MB": (peak - start) / 1024, "seconds": seconds}))
 """
 
 
+def measured(n: int, what: str) -> dict[str, float]:
+    """Megabytes above the start and seconds of one `drift` or `gradient`."""
+    command = [sys.executable, "-c", SCRIPT, str(n), what]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
 def rows(quick: bool) -> Iterator[dict]:
     """Megabytes above the start, including the compilation for that size."""
     cases = [(8192, "drift")] if quick else [(65536, "drift"), (8192, "gradient")]
     for n, what in cases:
-        command = [sys.executable, "-c", SCRIPT, str(n), what]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found = json.loads(done.stdout)
+        found = measured(n, what)
         yield {
             "work": f"exact {what}, {found['MB']:.0f} MB above start",
             "n": n,

@@ -1,48 +1,102 @@
-"""Time against n for the exact and the near-linear sums: plots that show the order."""
+"""Time and memory against n, exact and near-linear: plots that show the order.
+
+python -m benchmarks.scaling docs/images/scaling.png
+"""
 
 import pathlib
+import sys
 import time
 
-import matplotlib
 import numpy as np
 
 from benchmarks.exact import drift, tokens
+from benchmarks.memory import measured as megabytes
 from benchmarks.nearlinear import average
+from pushforward.plot import save
+from pushforward.plot._style import PALETTE, SOFT, new_figure, styled
 
-OUT = pathlib.Path("out")
+OUT = pathlib.Path("out/scaling.png")
+LARGE = (2000, 10_000, 100_000, 1_000_000)
 
 
-def measured(run, n: int, d: int) -> float:
-    """Seconds of the fastest of three drifts, at beta = 9."""
+def seconds(run, n: int, d: int) -> float:
+    """CPU seconds of the cheapest of three drifts, at beta = 9."""
     x = tokens(n, d, "float64")
     run(x, 9.0).block_until_ready()
-    seconds = []
+    spans = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         run(x, 9.0).block_until_ready()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+        spans.append(time.process_time() - start)
+    return min(spans)
 
 
-def draw() -> pathlib.Path:
-    """Exact against near-linear sums on the circle and S^2."""
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    OUT.mkdir(exist_ok=True)
-    figure, axis = plt.subplots(figsize=(6, 4))
+def times() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """CPU seconds per drift."""
     curves = {
-        "exact, d = 3": (drift(), 3, (2000, 4000, 8000, 16000)),
-        "circle": (average(), 2, (2000, 10_000, 100_000, 1_000_000)),
-        "S^2": (average(), 3, (2000, 10_000, 100_000, 1_000_000)),
+        "exact, S²": (drift(), 3, (2000, 4000, 8000, 16_000, 32_000)),
+        "S²": (average(), 3, LARGE),
+        "circle": (average(), 2, LARGE),
     }
-    for name, (run, d, sizes) in curves.items():
-        seconds = [measured(run, n, d) for n in sizes]
-        slope = np.polyfit(np.log(sizes[-2:]), np.log(seconds[-2:]), 1)[0]
-        axis.loglog(sizes, seconds, "o-", label=f"{name}: order {slope:.2f}")
-    axis.set_xlabel("tokens")
-    axis.set_ylabel("seconds per drift")
-    axis.legend()
-    path = OUT / "scaling.png"
-    figure.savefig(path, dpi=150, bbox_inches="tight")
-    return path
+    return {
+        name: (np.array(sizes), np.array([seconds(run, n, d) for n in sizes]))
+        for name, (run, d, sizes) in curves.items()
+    }
+
+
+def memory() -> tuple[np.ndarray, np.ndarray]:
+    """Megabytes above the start for one exact drift."""
+    sizes = np.array([8192, 16_384, 32_768, 65_536, 131_072])
+    return sizes, np.array([megabytes(int(n), "drift")["MB"] for n in sizes])
+
+
+@styled
+def draw(curves: dict, held: tuple[np.ndarray, np.ndarray]):
+    """Slopes are those of the last two points."""
+    figure = new_figure(8.4, 3.4)
+    left, right = figure.subplots(1, 2)
+    for color, (name, (n, span)) in zip(PALETTE, curves.items(), strict=False):
+        order = np.log(span[-1] / span[-2]) / np.log(n[-1] / n[-2])
+        left.loglog(n, span, "o-", ms=4, color=color, label=f"{name}: n^{order:.2f}")
+    left.set_xlabel("tokens n")
+    left.set_ylabel("CPU seconds")
+    left.set_title("one drift, β = 9, float64")
+    left.legend(loc="upper left")
+    n, mb = held
+    right.loglog(
+        n, n.astype(float) ** 2 * 8 / 1e6, color=SOFT, ls=(0, (4, 2.5)), lw=1.1
+    )
+    right.annotate(
+        "the n × n matrix",
+        (n[1], n[1] ** 2 * 8 / 1e6),
+        color=SOFT,
+        xytext=(8, -12),
+        textcoords="offset points",
+    )
+    right.loglog(n, mb, "o-", ms=4, color=PALETTE[0], label="exact drift, S²")
+    right.loglog(n, n * 24 / 1e6, color=SOFT, lw=0.8)
+    right.annotate(
+        "the tokens",
+        (n[1], n[1] * 24 / 1e6),
+        color=SOFT,
+        xytext=(8, -12),
+        textcoords="offset points",
+    )
+    right.set_xlabel("tokens n")
+    right.set_ylabel("megabytes above the start")
+    right.set_title("memory, compilation included")
+    right.legend(loc="center right")
+    return figure
+
+
+def drawn(path: pathlib.Path = OUT) -> pathlib.Path:
+    """Measure, print and draw."""
+    curves, held = times(), memory()
+    for name, (n, span) in {**curves, "exact, MB": held}.items():
+        print(name, *(f"{a}: {b:.4g}" for a, b in zip(n, span, strict=True)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return save(draw(curves, held), path, dpi=160)
+
+
+if __name__ == "__main__":
+    print(drawn(pathlib.Path(sys.argv[1]) if sys.argv[1:] else OUT))

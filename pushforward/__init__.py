@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from pushforward.sums import Auto as Auto
     from pushforward.sums import Exact as Exact
     from pushforward.sums import FusedGPU as FusedGPU
+    from pushforward.sums import Nystrom as Nystrom
     from pushforward.sums import Ring as Ring
     from pushforward.sums import Spectral as Spectral
     from pushforward.sweeps import sweep as sweep
@@ -112,6 +113,7 @@ _HOMES = {
         Auto
         Exact
         FusedGPU
+        Nystrom
         Ring
         Spectral
     """,

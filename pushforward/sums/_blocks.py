@@ -65,14 +65,14 @@ def blocked(
     index = jnp.concatenate([index, index[-1] + after]).astype(jnp.int32)
     split = lambda a: a.reshape(blocks, tiles.rows, *a.shape[1:])  # noqa: E731
     rows = _Rows(split(index), split(queries))
-    fixed = _fixed_shift_is_legal(kernel)
+    fixed = fixed_shift_is_legal(kernel)
     out = jax.lax.map(lambda r: _one_block(kernel, r, columns, fixed), rows)
     join = lambda a: a.reshape(index.size, *a.shape[2:])[:m]  # noqa: E731
     shift, total, moment = jax.tree_util.tree_map(join, out)
     return _finished(kernel, shift, total, moment, which)
 
 
-def _fixed_shift_is_legal(kernel: Kernel) -> Bool[Array, ""]:
+def fixed_shift_is_legal(kernel: Kernel) -> Bool[Array, ""]:
     """On the sphere the self term is e^{beta}: no total can vanish below it."""
     if not (kernel.own and kernel.unit):
         return jnp.array(False)
@@ -159,7 +159,7 @@ def _always(tile: _Columns) -> Bool[Array, ""]:
 
 
 def _logits(kernel: Kernel, rows: _Rows, tile: _Columns, masked: bool):
-    t_ij = _products(rows.queries, tile.keys) + tile.weight[None, :]
+    t_ij = products(rows.queries, tile.keys) + tile.weight[None, :]
     if not masked or not (kernel.own or kernel.causal):
         return t_ij
     i, j = rows.place[:, None], tile.place[None, :]
@@ -170,7 +170,7 @@ def _logits(kernel: Kernel, rows: _Rows, tile: _Columns, masked: bool):
     return jnp.where(keep, t_ij, NOTHING)
 
 
-def _products(q: Float[Array, "b d"], keys: Float[Array, "d c"]):
+def products(q: Float[Array, "b d"], keys: Float[Array, "d c"]):
     """<q_i, k_j>; written out in low dimension, where it fuses with the exponential."""
     d = q.shape[1]
     if d > UNROLLED:

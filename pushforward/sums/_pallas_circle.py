@@ -1,19 +1,78 @@
 """Fourier modes of tokens on the circle, fused on a GPU in float64.
 
 Two passes over the tokens, each reading every token once: moments
-m_k = sum_j w_j e^{i k theta_j}, then e^{-beta} sum_k I_k(beta) conj(m_k) e^{i k theta}
-at every token, with its derivative. Powers of e^{i theta} are made by multiplication in
-registers; the floor is the memory: 24 bytes in and 16 bytes out per token.
+m_k = sum_j w_j e^{i k theta_j}, then the values of a few series sum_k Re(a_k e^{i k
+theta}) at every token. Powers of e^{i theta} are made by multiplication in registers;
+the floor is the memory: 24 bytes in and 8 bytes out per token and series.
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from pushforward.sums._circle import GROUP, Modes, coefficients, groups_needed
 from pushforward.sums._pallas_tiles import call, padded
+from pushforward.sums._transform import AbstractTransform
 
 TOKENS, WARPS = 2048, 8  # of one program
+GROUPS = (1, 2, 4, 8, 16, 36)  # of modes: loops on a GPU have a fixed length
+
+
+class FusedModes(AbstractTransform):
+    """The transform on the circle on a GPU: fused for tokens, as `Modes` for the rest.
+
+    The number of modes is the least of a few that beta asks for, picked when it runs.
+    """
+
+    tail: float = eqx.field(static=True)
+    limit: float = eqx.field(static=True)
+
+    def evaluate(self, q, k, u, beta):
+        """What gradients need, and other values than the tokens: not fused."""
+        return Modes(self.tail, self.limit).evaluate(q, k, u, beta)
+
+    def error(self, beta, largest):
+        """Rounding, for weights that sum to one, and the tail."""
+        return Modes(self.tail, self.limit).error(beta, largest)
+
+    def of_points(self, q, k, w, beta):
+        """From one set of moments: a total, and a radial and a tangent part."""
+        groups, _ = groups_needed(beta, self.tail)
+        which = jnp.searchsorted(jnp.asarray(GROUPS), groups)
+        which = jnp.where(jnp.abs(beta) <= self.limit, which, len(GROUPS))
+        # Two modes more, since a moment mixes neighbors and the tail is that of totals.
+        fused = [lambda *a, g=g: _of_points(g * GROUP + 2, *a) for g in GROUPS]
+        nothing = lambda q, k, w, beta: jnp.zeros((q.shape[0], 3))  # noqa: E731
+        return lax.switch(which, [*fused, nothing], q, k, w, beta)
+
+
+def _of_points(modes: int, q, k, w, beta) -> Float[Array, "m 3"]:
+    """sum_j w_j e^{beta cos(theta - theta_j) - |beta|} (1, k_j).
+
+    With I_{k-1} + I_{k+1} = 2 I_k' for the part along the query and
+    I_{k-1} - I_{k+1} = 2 k I_k / beta for the part across: no division by beta.
+    """
+    a = coefficients(beta)[: modes + 1]
+    twice = a.at[0].multiply(2)  # 2 e^{-|beta|} I_k for every k
+    before = jnp.concatenate([twice[1:2], twice[: modes - 1]])
+    after = twice[1:]
+    along = ((before + after) / 2).at[0].multiply(0.5)
+    across = (before - after) / 2
+    (c, s), (kc, ks) = _unit(q), _unit(k)
+    kc, ks, weights = (padded(b, TOKENS) for b in (kc, ks, w[:, 0]))
+    real, imaginary = _moments(kc, ks, weights, modes)
+    series = (
+        (a[:modes] * real, a[:modes] * imaginary),
+        (along * real, along * imaginary),
+        (across * imaginary, -across * real),
+    )
+    total, radial, tangent = _evaluate(padded(c, TOKENS), padded(s, TOKENS), series)
+    n = q.shape[0]
+    total, radial, tangent = total[:n], radial[:n], tangent[:n]
+    moment = (radial * c - tangent * s, radial * s + tangent * c)
+    return jnp.stack([total, *moment], axis=1)
 
 
 def circle_sums(
@@ -29,9 +88,17 @@ def circle_sums(
     """
     n = c.shape[0]
     c, s, w = (padded(a, TOKENS) for a in (c, s, w))
-    m = _moments(c, s, w, coefficients.shape[0])
-    total, slope = _evaluate(c, s, coefficients[None, :] * m)
+    modes = coefficients.shape[0]
+    a, b = coefficients[None, :] * _moments(c, s, w, modes)
+    k = jnp.arange(modes)
+    total, slope = _evaluate(c, s, ((a, b), (k * b, -k * a)))
     return total[:n], slope[:n]
+
+
+def _unit(x: Float[Array, "n 2"]) -> tuple[Float[Array, "n"], Float[Array, "n"]]:
+    """Coordinates of length one, or the powers would grow."""
+    length = jnp.sqrt(x[:, 0] ** 2 + x[:, 1] ** 2)
+    return x[:, 0] / length, x[:, 1] / length
 
 
 def _moments(c, s, w, modes: int) -> Float[Array, "2 k"]:
@@ -61,36 +128,36 @@ def _moments(c, s, w, modes: int) -> Float[Array, "2 k"]:
     return jnp.stack([part.sum(axis=0) for part in parts])
 
 
-def _evaluate(c, s, a: Float[Array, "2 k"]):
-    """sum_k a_0k cos(k theta) + a_1k sin(k theta), and its derivative."""
+def _evaluate(c, s, series) -> list[Float[Array, "n"]]:
+    """sum_k a_k cos(k theta) + b_k sin(k theta) for every (a, b) of the series."""
     from jax.experimental import pallas as pl
 
-    modes = a.shape[1]
+    count, modes = len(series), series[0][0].shape[0]
 
-    def body(c_ref, s_ref, a_ref, b_ref, total_ref, slope_ref):
+    def body(c_ref, s_ref, *refs):
         cos, sin = c_ref[...], s_ref[...]
+        a_refs, b_refs, out_refs = refs[:count], refs[count:-count], refs[-count:]
 
         def step(k, state):
-            x, y, total, slope = state
-            a_k, b_k = a_ref[k], b_ref[k]
-            total = total + a_k * x + b_k * y
-            slope = slope + k * (b_k * x - a_k * y)
-            return x * cos - y * sin, x * sin + y * cos, total, slope
+            x, y, *sums = state
+            for r in range(count):
+                sums[r] = sums[r] + a_refs[r][k] * x + b_refs[r][k] * y
+            return x * cos - y * sin, x * sin + y * cos, *sums
 
         zero = jnp.zeros_like(cos)
-        *_, total, slope = lax.fori_loop(0, modes, step, (zero + 1, zero, zero, zero))
-        total_ref[...] = total
-        slope_ref[...] = slope
+        start = (zero + 1, *[zero] * (count + 1))
+        _, _, *sums = lax.fori_loop(0, modes, step, start)
+        for ref, value in zip(out_refs, sums, strict=True):
+            ref[...] = value
 
     line = pl.BlockSpec((TOKENS,), lambda i: (i,))
     whole = pl.BlockSpec((modes,), lambda i: (0,))
-    out = jax.ShapeDtypeStruct(c.shape, c.dtype)
     return call(
         body,
         (c.shape[0] // TOKENS,),
-        (c, s, a[0], a[1]),
-        [line, line, whole, whole],
-        [out] * 2,
-        [line] * 2,
+        (c, s, *(a for a, _ in series), *(b for _, b in series)),
+        [line] * 2 + [whole] * (2 * count),
+        [jax.ShapeDtypeStruct(c.shape, c.dtype)] * count,
+        [line] * count,
         WARPS,
     )

@@ -52,6 +52,7 @@ def of_package():
     target("from_file", pf.Particles.from_file, space=S3, path="nowhere.npy")
     target("Exact", pf.Exact, chunk=2)
     target("Auto", pf.Auto, tol=1e-8)
+    target("Nystrom", pf.Nystrom, rank=2, tol=1e-8, check=2, seed=0)
     target("Spectral", pf.Spectral, tol=1e-8)
     of_fields()
     for name in ("Heun", "Layers", "LieTrotter"):

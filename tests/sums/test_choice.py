@@ -7,8 +7,21 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.sums import Auto, Exact, Kernel, Spectral, choose, describe
+from pushforward.sums import (
+    Auto,
+    Exact,
+    FusedGPU,
+    Kernel,
+    KernelSum,
+    Spectral,
+    choose,
+    describe,
+)
 from pushforward.sums._auto import spectral_limit
+from pushforward.sums._circle import Modes
+from pushforward.sums._pallas_circle import FusedModes
+from pushforward.sums._spectral import transform_for
+from pushforward.sums._sphere import Harmonics
 
 
 def kernel(n, d, beta=9.0, **flags):
@@ -54,6 +67,47 @@ def test_description_follows_beta():
     assert "harmonics" in describe(100_000, 3, 9.0)
     assert describe(2000, 3, 2 * spectral_limit(2000, 3)) == "exact, in tiles"
     assert describe(100_000, 2, 9.0, plain=False) == "exact, in tiles"
+
+
+def test_a_gpu_sums_the_circle_by_fused_modes(monkeypatch):
+    assert transform_for(2) is Modes
+    assert transform_for(3) is Harmonics
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert transform_for(2) is FusedModes
+    assert isinstance(choose(5000, 5000, 2, plain=True), Spectral)
+    assert isinstance(choose(5000, 5000, 3, plain=True), Exact)  # ducc0 is on the host
+    assert "Fourier modes on the circle, fused" in describe(100_000, 2, 9.0)
+
+
+def chosen_on_a_gpu(problem, monkeypatch) -> str:
+    """Which sums `Auto` traces where the backend calls itself a GPU."""
+    zeros = lambda m: KernelSum(*(jnp.zeros(s, m.keys.dtype) for s in (  # noqa: E731
+        len(m.keys), len(m.keys), m.keys.shape, len(m.keys))))  # fmt: skip
+    called = []
+    for kind in (Exact, FusedGPU):
+        called_by = lambda self, k: called.append(type(self).__name__) or zeros(k)  # noqa: E731
+        monkeypatch.setattr(kind, "__call__", called_by)
+    within = lambda self, kernel, limit: called.append("Spectral") or zeros(kernel)  # noqa: E731
+    monkeypatch.setattr(Spectral, "within", within)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    Auto()(problem)
+    return " ".join(sorted(called))
+
+
+@pytest.mark.parametrize(
+    "n, d, dtype, flags, expected",
+    [
+        (5000, 2, jnp.float64, {"unit": True}, "Spectral"),
+        (5000, 2, jnp.float32, {"unit": True}, "FusedGPU Spectral"),  # beta decides
+        (5000, 3, jnp.float32, {"unit": True}, "FusedGPU"),
+        (5000, 2, jnp.float32, {"unit": True, "causal": True}, "FusedGPU"),
+        (5000, 3, jnp.float64, {"unit": True}, "Exact"),
+        (100, 2, jnp.float32, {"unit": True}, "Exact"),
+    ],
+)
+def test_choice_on_a_gpu(n, d, dtype, flags, expected, monkeypatch):
+    problem = jax.tree_util.tree_map(lambda a: a.astype(dtype), kernel(n, d, **flags))
+    assert chosen_on_a_gpu(problem, monkeypatch) == expected
 
 
 def test_changing_beta_does_not_recompile():

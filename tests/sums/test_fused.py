@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from pushforward.sums import Exact, Kernel
+from pushforward.sums import Exact, Kernel, Spectral, _spectral
 from pushforward.sums._pallas import FusedGPU
-from pushforward.sums._pallas_circle import circle_sums
+from pushforward.sums._pallas_circle import FusedModes, circle_sums
 
 
 def problem(n, d, beta, causal, seed):
@@ -70,3 +70,30 @@ def test_circle_modes_equal_the_direct_sum():
     e = np.exp(beta * (np.cos(gap) - 1))
     np.testing.assert_allclose(total, e.mean(1), atol=1e-14)
     np.testing.assert_allclose(slope, -(beta * np.sin(gap) * e).mean(1), atol=1e-13)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 9.0, -9.0, 100.0, 1500.0])
+def test_circle_drift_by_fused_modes_equals_the_exact_one(beta, monkeypatch):
+    monkeypatch.setattr(_spectral, "transform_for", lambda d: FusedModes)
+    kernel = problem(301, 2, beta, False, 3)
+    found, exact = Spectral()(kernel), Exact()(kernel)
+    np.testing.assert_allclose(found.average(), exact.average(), atol=1e-10)
+    slack = 1e-10 + 1e-15 * abs(beta)
+    np.testing.assert_allclose(found.log_total, exact.log_total, atol=slack)
+
+
+def test_fused_modes_at_other_queries_and_their_gradient(monkeypatch):
+    q, k = problem(40, 2, 0.0, False, 4).queries, problem(70, 2, 0.0, False, 5)
+    kernel = Kernel(q, k.keys, k.keys, k.log_weights, jnp.asarray(9.0), unit=True)
+
+    def loss(kernel, method):
+        tokens = (kernel.queries, kernel.keys, kernel.keys)  # the values are the keys
+        same = Kernel(*tokens, kernel.log_weights, kernel.beta, unit=True)
+        return (method(same).average() ** 3).sum()
+
+    exact, expected = jax.value_and_grad(loss)(kernel, Exact())
+    monkeypatch.setattr(_spectral, "transform_for", lambda d: FusedModes)
+    found, gradient = jax.value_and_grad(loss)(kernel, Spectral())
+    np.testing.assert_allclose(found, exact, rtol=1e-11)
+    for a, b in zip(*map(jax.tree_util.tree_leaves, (gradient, expected)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-10)

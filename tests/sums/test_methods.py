@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pushforward as pf
-from pushforward.sums import Auto, Exact, Kernel, Spectral
+from pushforward.sums import Auto, Exact, Kernel, Nystrom, Spectral, _exact
 from pushforward.sums._blocks import Tiles, blocked
 from pushforward.sums._exact import dense
 from pushforward.sums._kernel import AbstractSum
+from pushforward.sums._symmetric import symmetric
 
 
 class Tiled(AbstractSum):
@@ -20,7 +21,21 @@ class Tiled(AbstractSum):
         return blocked(kernel, Tiles(3, 5))
 
 
-METHODS = {"exact": Exact(), "tiles": Tiled(), "spectral": Spectral(), "auto": Auto()}
+class ByPairs(AbstractSum):
+    """The symmetric sum of `Exact`, however small the problem."""
+
+    def __call__(self, kernel):
+        return symmetric(kernel, 3, Tiles(3, 5))
+
+
+METHODS = {
+    "exact": Exact(),
+    "tiles": Tiled(),
+    "pairs": ByPairs(),
+    "spectral": Spectral(),
+    "nystrom": Nystrom(8, tol=1e-10),  # as many landmarks as the oracles have tokens
+    "auto": Auto(),
+}
 BETAS = (0.1, 1.0, 9.0, 100.0, 1000.0)
 
 
@@ -63,7 +78,7 @@ def test_p1_o1_velocities(name, sine):
     )
 
 
-@pytest.mark.parametrize("name", ["tiles", "spectral", "auto"])
+@pytest.mark.parametrize("name", ["tiles", "spectral", "nystrom", "auto"])
 def test_p1_o3_trajectory(name, sine):
     mu = pf.Particles(pf.Sphere(3), sine(8, 3))
     sums = METHODS[name]
@@ -141,6 +156,31 @@ def test_tiles_agree_with_dense(flags, beta):
         assert_allclose(found.average(), exact.average(), atol=40 * size)
 
 
+@pytest.mark.parametrize("width", [8, 11, 53, 64])
+@pytest.mark.parametrize("beta", [0.0, 4.0, 1e4])
+def test_pairs_looked_at_once_agree_with_dense(beta, width):
+    x = cloud("clustered", 53, 5)
+    rng = np.random.default_rng(3)
+    log_weights = jnp.asarray(np.log(rng.dirichlet(np.ones(53))))
+    values = jnp.asarray(rng.normal(size=(53, 2)))
+    beta = jnp.asarray(beta)
+    kernel = Kernel(x, x, values, log_weights, beta, own=True, unit=True)
+    found, exact = symmetric(kernel, width, Tiles(8, 16)), direct(kernel)
+    size = 1e-14 * max(1.0, float(beta))
+    assert_allclose(found.log_total, exact.log_total, atol=4 * size + 1e-13)
+    assert_allclose(found.average(), exact.average(), atol=40 * size)
+
+
+@pytest.mark.parametrize("beta, least", [(9.0, 0.0), (-9.0, 0.0), (9.0, -1500.0)])
+def test_a_large_exact_sum_is_right_whichever_way_it_goes(beta, least, monkeypatch):
+    monkeypatch.setattr(_exact, "DENSE_PAIRS", 0)
+    x = cloud("uniform", 90, 3)
+    kernel = itself(x, beta, log_weights=jnp.linspace(least, -1.0, 90))
+    found, exact = Exact()(kernel), direct(kernel)
+    assert_allclose(found.log_total, exact.log_total, rtol=1e-13, atol=1e-13)
+    assert_allclose(found.average(), exact.average(), atol=1e-13)
+
+
 def test_tiles_keep_what_others_pull_far_below_the_self_term():
     x = jnp.asarray(np.stack([np.cos([0.0, 2.0]), np.sin([0.0, 2.0])], axis=1))
     kernel = itself(x, -1.0, log_weights=jnp.log(jnp.asarray([0.5, 0.5])))
@@ -159,7 +199,7 @@ def test_tiny_weights_are_not_lost():
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("name", ["tiles", "spectral"])
+@pytest.mark.parametrize("name", ["tiles", "pairs", "spectral"])
 def test_gradients_agree_with_dense(name, d):
     x = cloud("uniform", 60, d)
     w = jnp.full(60, -np.log(60.0))
@@ -179,7 +219,7 @@ def test_gradients_agree_with_dense(name, d):
     assert_allclose(forward, expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["tiles", "spectral"])
+@pytest.mark.parametrize("name", ["tiles", "pairs", "spectral"])
 def test_float32_stays_float32_and_is_accurate(name):
     x = cloud("uniform", 300, 3)
     kernel = itself(x.astype(jnp.float32), 9.0)
