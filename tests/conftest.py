@@ -4,16 +4,15 @@ Compiled programs are shared: one folder for all workers and the commands they s
 empty at the start of the run and gone at its end.
 """
 
-import gc
 import os
-import pathlib
 import shutil
 import tempfile
 
-import equinox as eqx
 import jax
 import numpy as np
 import pytest
+
+from pushforward._compiled import make_room
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -26,19 +25,11 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # the first process of the ru
     jax.config.update("jax_compilation_cache_dir", OWN_CACHE)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
-# Every compiled program holds memory maps and the kernel grants a process 65,530;
-# beyond them XLA dies. Thousands of tests in one process get there.
-MOST_MAPS = 30_000
-MAPS = pathlib.Path("/proc/self/maps")
-
 
 @pytest.fixture(autouse=True, scope="module")
 def _forget_compiled_programs():
     yield
-    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MOST_MAPS:
-        jax.clear_caches()
-        eqx.clear_caches()
-        gc.collect()
+    make_room()  # thousands of tests in one process fill it
 
 
 def pytest_unconfigure():

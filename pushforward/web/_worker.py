@@ -23,6 +23,7 @@ def main(pipe: Connection, stop: Any, cache: str | None, files: str, nice: int) 
     if cache:
         jax.config.update("jax_compilation_cache_dir", cache)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    from pushforward._compiled import make_room
     from pushforward.web._jobs import JOBS
 
     while True:
@@ -38,6 +39,7 @@ def main(pipe: Connection, stop: Any, cache: str | None, files: str, nice: int) 
         except Exception as error:  # the server must hear of it, whatever it is
             told: dict[str, Any] = explained(error)
             job.say("error", **told)
+        make_room()  # a page that is open for days compiles many shapes
 
 
 class Stopped(KeyboardInterrupt):
