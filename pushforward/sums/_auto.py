@@ -78,11 +78,11 @@ def choose(
 def spectral_limit(n: int, d: int) -> float:
     """The largest |beta| at which the spectral sum is still the faster one.
 
-    Modes grow like sqrt(beta). Measured on two cores in float64: exact takes 1.7 ns per
+    Modes grow like sqrt(beta). Measured on two cores in float64: exact takes 1.0 ns per
     pair; the circle 3.5 ns per token and mode, with 9 sqrt(beta) modes; S^2, besides
     0.5 us per token, 1.5 ns times the cube of the degree 8.4 sqrt(beta).
     """
-    crossover = (n / 18) ** 2 if d == 2 else n ** (4 / 3) / 70
+    crossover = (n / 31) ** 2 if d == 2 else n ** (4 / 3) / 92
     return min(crossover, LARGEST_BETA[d])
 
 
