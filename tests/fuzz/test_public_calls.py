@@ -16,6 +16,11 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from hostile import has_nan, hostile
 from targets import TARGETS
 
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # `flow(store="a")` is a good call
+
+
 GROUPS = 8  # shares of the names, so that workers divide them
 
 
