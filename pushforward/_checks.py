@@ -111,7 +111,7 @@ def measure(name: str, value: object) -> None:
 
 def listed(name: str, value: object, what: str) -> tuple:
     """The items of a list, which numbers and words are not."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple | range):
         raise InputError(f"`{name}` must be a list of {what}, got {_shown(value)}.")
     return tuple(value)
 
