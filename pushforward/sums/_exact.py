@@ -40,10 +40,10 @@ class Exact(AbstractSum):
         d = kernel.keys.shape[1]
         tiles = tile_sizes(m, n, d, self.chunk, kernel.causal)
         by_rows = partial(blocked, tiles=tiles)
-        if not _symmetric_here(kernel) or self.chunk:
+        wide = d >= 64 and kernel.keys.dtype == jnp.float32  # long rows are faster
+        if not _symmetric_here(kernel) or wide or self.chunk:
             return by_rows(kernel)
-        wide = d >= 64 and kernel.keys.dtype == jnp.float32
-        width = _even(n, 768 if wide else 512)  # the fastest measured
+        width = _even(n, 512 if d <= 4 else 1000)  # the fastest measured
         by_pairs = partial(symmetric, width=width, tiles=tiles)
         return jax.lax.cond(fixed_shift_is_legal(kernel), by_pairs, by_rows, kernel)
 

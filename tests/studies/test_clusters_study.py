@@ -11,7 +11,7 @@ import pushforward as pf
 from pushforward import studies
 from pushforward._references import bibtex
 from pushforward.observables import attention_matrix
-from pushforward.studies.clusters import _systems
+from pushforward.studies.clusters import _hyperplanes, _systems, presets
 from pushforward.studies.clusters.claims import CLAIMS
 from pushforward.studies.clusters.figures import FIGURES
 from pushforward.studies.clusters.study import PAPER, Parameters
@@ -85,3 +85,18 @@ def test_attention_of_rescaled_tokens_is_that_of_the_tokens():
     expected = attention_matrix(pf.Particles(pf.Euclidean(2), x), 1.0)
     found = _systems.attention(V, 0.8, z)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_the_preset_of_leaders_pays_the_attention_of_the_figure(tiny):
+    """The explorer knows Q = K = I only: its tokens are A x, its values A V A^-1."""
+    preset = next(found for found in presets.states(tiny) if found.name == "leaders")
+    V = np.array(preset.state["V"])
+    start = np.array([y for _, y in preset.state["moved"]])
+    shown = _systems.rescaled(V, start, np.linspace(0.0, 10.0, tiny.frames)).end
+    draw = _hyperplanes.clearest(tiny)
+    drawn = _hyperplanes.with_leaders(tiny, draw).end
+    U, A = _hyperplanes.gram(tiny, draw)
+    for t, y, x in ((0.0, start, start @ np.linalg.inv(A)), (10.0, shown, drawn)):
+        P = _systems.attention(U, t, x, A, A)
+        np.testing.assert_allclose(_systems.attention(V, t, y), P, atol=1e-5)
+    assert (P.max(axis=0) > 0.1).sum() <= 3

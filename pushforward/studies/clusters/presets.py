@@ -1,8 +1,11 @@
 """Figures of the study as states of the explorer: rescaled tokens of R^d."""
 
+import numpy as np
+
 from pushforward.studies import Preset
+from pushforward.studies.clusters._hyperplanes import clearest, gram
 from pushforward.studies.clusters._line import FIVE, LONG
-from pushforward.studies.clusters._systems import CODIMENSION, PLANE, SPACE
+from pushforward.studies.clusters._systems import CODIMENSION, PLANE, SPACE, cube
 from pushforward.studies.clusters.study import Parameters
 
 
@@ -47,6 +50,7 @@ def states(p: Parameters) -> tuple[Preset, ...]:
             {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
         ),
         _boolean_limit(base),
+        _leaders(p, base),
     )
 
 
@@ -58,4 +62,22 @@ def _boolean_limit(base: dict) -> Preset:
         "Boolean limit: five tokens of a line",
         "All rows of attention but at most one come to point at the ends.",
         {**base, "n": len(FIVE), "d": 2, "moved": moved, "t1": LONG},
+    )
+
+
+def _leaders(p: Parameters, base: dict) -> Preset:
+    """With Q = K = A the tokens y = A x have Q = K = I and the values A V A^{-1}."""
+    V, A = gram(p, clearest(p))
+    start = cube(p, "leaders", 2, 20)[0] @ A
+    return Preset(
+        "leaders",
+        "Leaders: random Gram matrices in the plane",
+        "All attention comes to go to at most three tokens; drawn as the queries A x.",
+        {
+            **base,
+            "n": 20,
+            "d": 2,
+            "V": (A @ V @ np.linalg.inv(A)).tolist(),
+            "moved": [[i, y] for i, y in enumerate(start.tolist())],
+        },
     )
