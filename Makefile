@@ -14,7 +14,7 @@ run: .venv/.core
 	  --out out/first-run --picture out/first-run.png --movie out/first-run.mp4
 
 test: .venv/.dev lint browser page page-test models
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=30
 
 soak: .venv/.dev browser page models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
