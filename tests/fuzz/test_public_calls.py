@@ -16,6 +16,7 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from hostile import has_nan, hostile
 from targets import TARGETS
 
+
 @pytest.fixture(autouse=True)
 def _elsewhere(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # `flow(store="a")` is a good call
