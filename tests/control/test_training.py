@@ -210,6 +210,19 @@ def test_solvers_agree_on_a_small_problem():
     assert values == pytest.approx([values[0]] * 3, rel=1e-9)
 
 
+def test_levenberg_marquardt_keeps_the_lowest_of_its_descents():
+    problem = triple(lam=0.5, horizon=2.0, layers=10, tracking=1.0)
+    start = problem.random(KEY)
+    few = [LevenbergMarquardt(steps=3, shifts=(s,)) for s in (1000.0, 1.0)]
+    alone = [solver.minimize(problem, start, KEY).history[-1] for solver in few]
+    assert alone[0] != alone[1]
+    both = LevenbergMarquardt(steps=3, shifts=(1000.0, 1.0))
+    assert both.minimize(problem, start, KEY).history[-1] == min(alone)
+    for shifts in ((), 1.0, (1.0, -1.0), (float("nan"),)):
+        with pytest.raises(InputError, match="`shifts`"):
+            LevenbergMarquardt(shifts=shifts)
+
+
 def test_hinge_tracking_classifies_the_circles():
     """Table of the notes: J = .5998 with the risk summed at layer ends."""
     points, labels = circles(0)

@@ -8,39 +8,54 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from pushforward._checks import listed
 from pushforward.control._checks import count, not_negative, positive
 from pushforward.control.neural.first_order import Minimized
 from pushforward.control.neural.gauss_newton import linearized, require_least_squares
 from pushforward.control.neural.problem import Parameters, TrainingProblem
-from pushforward.errors import NumericalError
+from pushforward.errors import InputError, NumericalError
 
 
 class LevenbergMarquardt(eqx.Module):
     """(J'J + shift) step = -J'r with a shift that follows the quality of the model.
 
-    The first `shift` is in units of the penalty's own curvature. It falls by
+    The first shift is in units of the penalty's own curvature. It falls by
     1 - (2q - 1)^3, at most to a third, after a step that keeps the share q > 0 of
     the decrease the model promised, and grows twofold, fourfold, ... after steps
-    that do not help.
+    that do not help. Where a descent ends depends on its first shift, and no shift is
+    best everywhere: one descent from each of `shifts`, and the lowest end is kept.
     Fine on small smooth problems (layers times p up to ~1500), poor on hinges.
     """
 
     steps: int = eqx.field(static=True, default=150)
     tolerance: float = 1e-10
-    shift: float = 1.0
+    shifts: tuple[float, ...] = (0.01, 1.0, 1000.0)
 
     def __check_init__(self):
         count("steps", self.steps)
         not_negative("tolerance", self.tolerance)
-        positive("shift", self.shift, "It is the first shift.")
+        for shift in listed("shifts", self.shifts, "positive numbers"):
+            positive("shifts", shift, "Each is the first shift of one descent.")
+        if not self.shifts:
+            raise InputError("`shifts` must have at least one number, got none.")
 
     def minimize(
         self, problem: TrainingProblem, start: Parameters, key: Array
     ) -> Minimized:
-        """Run until the L2 gradient or the steps are small, or to the limit."""
+        """Each descent runs until gradient or steps are small, or to the limit."""
         require_least_squares(problem)
         begin = time.perf_counter()
-        controls, shift, growth = start.controls, self.shift, 2.0
+        ends = [self._descend(problem, start.controls, shift) for shift in self.shifts]
+        controls, history = min(ends, key=lambda end: end[1][-1])
+        steps = sum(len(history) for _, history in ends)
+        seconds = time.perf_counter() - begin
+        return Minimized(Parameters(controls, None), np.array(history), seconds, steps)
+
+    def _descend(
+        self, problem: TrainingProblem, controls: Array, shift: float
+    ) -> tuple[Array, list[float]]:
+        """The last controls and the objective after every step that helped."""
+        growth = 2.0
         value, slope, model = _model(problem, controls)
         history = [float(value)]
         for _ in range(self.steps):
@@ -67,10 +82,7 @@ class LevenbergMarquardt(eqx.Module):
                 "the scale of the start or the horizon.",
                 None,
             )
-        seconds = time.perf_counter() - begin
-        return Minimized(
-            Parameters(controls, None), np.array(history), seconds, len(history)
-        )
+        return controls, history
 
 
 @eqx.filter_jit
