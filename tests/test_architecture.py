@@ -34,6 +34,7 @@ EVERYONE = {
     "errors",
     "_array_files",
     "_checks",
+    "_compiled",
     "_printing",
     "_references",
     "_seeds",

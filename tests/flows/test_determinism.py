@@ -14,7 +14,7 @@ def bits() -> bytes:
         pf.Attention(4.0), mu, 0.5, save=3, noise=pf.Brownian(0.1), key=key,
         solver=pf.Heun(0.02), observe=energy,
     )  # fmt: skip
-    smooth = pf.flow(pf.Attention(4.0), mu, 2.0, save=3, observe=energy)
+    smooth = pf.flow(pf.Attention(4.0), mu, 0.5, save=3, observe=energy)
     parts = [(run.points, run.observed["E"]) for run in (noisy, smooth)]
     return b"".join(np.asarray(x).tobytes() for pair in parts for x in pair)
 

@@ -200,7 +200,9 @@ def command(monkeypatch, tmp_path, capsys):
     monkeypatch.undo()  # commits by the clock, as people have them
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {s: signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT)}
+    # a shell without job control starts its background jobs deaf to Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def call(line: str):
         monkeypatch.setattr(sys, "argv", ["pushforward", *line.split()])
@@ -210,7 +212,8 @@ def command(monkeypatch, tmp_path, capsys):
         return int(stop.value.code or 0), printed.out, printed.err
 
     yield call
-    signal.signal(signal.SIGTERM, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 LONG = "simulate --n 4 --d 3 --beta 2 --t1 1 --layers 0.01 --json --frames 101"

@@ -12,6 +12,11 @@ from pushforward.studies.clusters.study import Parameters
 def states(p: Parameters) -> tuple[Preset, ...]:
     """Polytope, hyperplanes, subspaces, the Boolean limit."""
     base = {"model": "rescaled", "n": p.tokens, "beta": 1.0, "seed": p.seed, "t1": 10.0}
+    return (*_polytopes(base), *_flats(base), _boolean_limit(base), _leaders(p, base))
+
+
+def _polytopes(base: dict) -> tuple[Preset, ...]:
+    """V = I on all of the space, or on a part of it."""
     return (
         Preset(
             "polytope-plane",
@@ -25,6 +30,18 @@ def states(p: Parameters) -> tuple[Preset, ...]:
             "Rescaled tokens go to the vertices of a polytope.",
             {**base, "d": 3, "t1": 5.0},
         ),
+        Preset(
+            "product",
+            "Polygon times a line: V = diag(1, 1, -1/2)",
+            "In the plane of V = I tokens go to a polygon; across it they run free.",
+            {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
+        ),
+    )
+
+
+def _flats(base: dict) -> tuple[Preset, ...]:
+    """Eigenvalues that grow freeze their forms."""
+    return (
         Preset(
             "hyperplanes-plane",
             "Hyperplanes: the stored matrix of the plane",
@@ -43,14 +60,6 @@ def states(p: Parameters) -> tuple[Preset, ...]:
             "Two forms freeze: tokens go to parallel lines in space.",
             {**base, "d": 3, "V": CODIMENSION.tolist(), "t1": 30.0},
         ),
-        Preset(
-            "product",
-            "Polygon times a line: V = diag(1, 1, -1/2)",
-            "In the plane of V = I tokens go to a polygon; across it they run free.",
-            {**base, "d": 3, "V": [1.0, 1.0, -0.5], "t1": 6.0},
-        ),
-        _boolean_limit(base),
-        _leaders(p, base),
     )
 
 
