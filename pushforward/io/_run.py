@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import time
 import warnings
@@ -25,7 +26,8 @@ import jax.numpy as jnp
 import numpy as np
 import zarr
 
-from pushforward.errors import NumericalError, StoreError
+from pushforward._checks import as_path
+from pushforward.errors import InputError, NumericalError, StoreError
 from pushforward.flows import Carry, Outcome, Trajectory
 from pushforward.io._disk import FolderLock, sync_folder
 from pushforward.io._layout import FORMAT, TORN, allocate, read_attributes
@@ -68,7 +70,9 @@ class RunStore:
     @classmethod
     def create(cls, path, spec: dict, times: np.ndarray, mu: Particles) -> RunStore:
         """Lay out an empty run for these frames; an equal run is taken up again."""
-        path = pathlib.Path(path)
+        path = as_path("store", path)
+        if not path.name:
+            raise InputError(f"`store` must name a new folder, got {str(path)!r}.")
         text = json.dumps(spec, sort_keys=True)
         with _writing(path):
             if not path.exists() or _is_empty(path):
@@ -224,7 +228,8 @@ def _lay_out(path, text: str, times: np.ndarray, mu: Particles) -> FolderLock:
     """An empty run under a temporary name, locked, then under its own."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep_up(path)
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    # a name used once: a write that was under way on a full disk may come late
+    new = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
     new.mkdir()
     lock = FolderLock(new)
     try:

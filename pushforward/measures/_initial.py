@@ -112,7 +112,7 @@ def clustered(
     if isinstance(centers, int):
         centers = uniform(space, whole("centers", centers, 1), key_centers)
     centers = jnp.atleast_2d(as_float_array("centers", centers))
-    if centers.shape[1] != space.d:
+    if centers.ndim != 2 or centers.shape[1] != space.d or not len(centers):
         raise InputError(
             f"`centers` must have shape (k, {space.d}), got {centers.shape}."
         )

@@ -101,7 +101,9 @@ class FeatureTable:
 
 
 def _refuse_other_types(table: "FeatureTable") -> None:
-    listed("ids", table.ids, "names")
+    names = listed("ids", table.ids, "names")
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"`ids` must be a list of words, got {table.ids!r:.60}.")
     for label in ("mz", "rt", "intensities"):
         values = getattr(table, label)
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":

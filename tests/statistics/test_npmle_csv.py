@@ -44,6 +44,7 @@ def test_columns_are_chosen_by_name(tmp_path):
     [
         ("", "empty"),
         ("\n \n", "empty"),
+        (";;\n;\n", "empty cells only"),
         ("x,y\n", "no data"),
         ("x,y\n1,abc\n", "line 2, column 'y'.*'abc'"),
         ("x,y\n1,2\n3,\n", "line 3.*empty cell"),

@@ -107,11 +107,14 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
         parsed = list(csv.reader(lines, delimiter=delimiter))
     except csv.Error as error:
         raise InputError(f"{path} is not a CSV file: {error}. {EXAMPLE}") from None
-    return [
+    rows = [
         (k + 1, [cell.strip() for cell in row])
         for k, row in enumerate(parsed)
         if any(cell.strip() for cell in row)
     ]
+    if not rows:
+        raise InputError(f"{path} has empty cells only. {EXAMPLE}")
+    return rows
 
 
 def _chosen(path: Path, names: list[str], columns: tuple[str, ...] | None) -> list[int]:
