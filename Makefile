@@ -16,7 +16,7 @@ run: .venv/.core
 test: .venv/.dev lint browser page page-test models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=30
 
-soak: .venv/.dev browser page models
+soak: .venv/.bench browser page models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: .venv/.dev

@@ -31,7 +31,8 @@ from pushforward.control.neural.point_sets import circles, lifted, moons
 HORIZON, LAM = 10.0, 0.01
 
 
-def _problem(data, activation, loss, layers, tracking):
+def problem(data, activation, loss, layers, tracking, final):
+    """A task of the notes: points of the plane in R^3, L2 penalty."""
     points, labels = data
     return TrainingProblem(
         Out(3, activation),
@@ -42,7 +43,7 @@ def _problem(data, activation, loss, layers, tracking):
         horizon=HORIZON,
         layers=layers,
         tracking=tracking,
-        final=1.0 - tracking,
+        final=final,
     )
 
 
@@ -105,15 +106,15 @@ def rows(quick: bool) -> Iterator[dict]:
         ("circles, tracked hinge", circles(0), relu, SquaredHinge(), 1.0, 1.02),
     ]
     for work, data, activation, loss, tracking, slack in cases:
-        problem = _problem(data, activation, loss, layers, tracking)
+        task = problem(data, activation, loss, layers, tracking, 1.0 - tracking)
         key = jax.random.PRNGKey(0)
-        start = problem.random(key)
+        start = task.random(key)
         solver = AdamThenLBFGS()
-        warm = optimize(problem, solver=solver, start=start, key=key)  # compiles
-        ours = optimize(problem, solver=solver, start=start, key=key)
-        peer = _Peer(problem, data, isinstance(loss, SquaredHinge))
+        warm = optimize(task, solver=solver, start=start, key=key)  # compiles
+        ours = optimize(task, solver=solver, start=start, key=key)
+        peer = _Peer(task, data, isinstance(loss, SquaredHinge))
         theirs = float(peer.objective(peer.torch.tensor(np.array(warm.controls))))
-        same = float(problem.objective(Parameters(jnp.asarray(warm.controls), None)))
+        same = float(task.objective(Parameters(jnp.asarray(warm.controls), None)))
         goal = slack * ours.objective
         # a peer that never arrives has had at least three times our time
         allowed = max(budget, 3.0 * ours.seconds)

@@ -21,9 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import pushforward  # noqa: F401  (64 bits)
+from benchmarks.control import HORIZON, problem
 from pushforward.control import (
     ILQR,
-    L2,
     LBFGS,
     Adam,
     AdamThenLBFGS,
@@ -37,9 +37,9 @@ from pushforward.control import (
     target_problem,
 )
 from pushforward.control.neural.families import relu
-from pushforward.control.neural.point_sets import circles, lifted, moons
+from pushforward.control.neural.point_sets import circles, moons
 
-LAYERS, HORIZON, LAM = 40, 10.0, 0.01
+LAYERS = 40
 
 
 class Recipe(NamedTuple):
@@ -55,21 +55,11 @@ def recipe(data, activation, loss, tracked: bool) -> Recipe:
     They sum the risk at layer ends. The trapezoid rule plus half a layer of final
     cost is the same sum plus half a layer of the risk at rest, which is constant.
     """
-    points, labels = data
     half = 0.5 * HORIZON / LAYERS
-    problem = TrainingProblem(
-        Out(3, activation),
-        lifted(points),
-        labels,
-        loss=loss,
-        penalty=L2(LAM),
-        horizon=HORIZON,
-        layers=LAYERS,
-        tracking=1.0 if tracked else 0.0,
-        final=half if tracked else 1.0,
-    )
-    rest = float(problem.risk(problem.zero())[0])
-    return Recipe(problem, half * rest if tracked else 0.0)
+    tracking, final = (1.0, half) if tracked else (0.0, 1.0)
+    made = problem(data, activation, loss, LAYERS, tracking, final)
+    rest = float(made.risk(made.zero())[0])
+    return Recipe(made, half * rest if tracked else 0.0)
 
 
 def start(problem: TrainingProblem, seed: int) -> Parameters:

@@ -27,7 +27,7 @@ def as_float_array(name: str, value: object) -> Array:
         array = jnp.asarray(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"`{name}` must be numbers, got {_shown(value)}. "
+            f"`{name}` must be numbers, got {shown(value)}. "
             "Pass a float, a list of lists or an array."
         ) from error
     if jnp.issubdtype(array.dtype, jnp.complexfloating):
@@ -79,10 +79,10 @@ def whole(name: str, value: object, least: int, why: str = "") -> int:
     if not is_integer or int(value) < least:  # type: ignore[call-overload]
         raise InputError(
             f"`{name}` must be an integer of at least {least}, "
-            f"got {_shown(value)}.{hint}"
+            f"got {shown(value)}.{hint}"
         )
     if int(value) > 2**53:  # type: ignore[call-overload]
-        raise InputError(f"`{name}` must be at most 2^53, got {_shown(value)}.{hint}")
+        raise InputError(f"`{name}` must be at most 2^53, got {shown(value)}.{hint}")
     return int(value)  # type: ignore[call-overload]
 
 
@@ -104,7 +104,7 @@ def measure(name: str, value: object) -> None:
     """Refuse what is not a measure, with the way to make one."""
     if not hasattr(value, "space"):
         raise InputError(
-            f"`{name}` must be Particles, got {_shown(value)}. For an array of points "
+            f"`{name}` must be Particles, got {shown(value)}. For an array of points "
             "use Particles(Sphere(d), points)."
         )
 
@@ -112,7 +112,7 @@ def measure(name: str, value: object) -> None:
 def listed(name: str, value: object, what: str) -> tuple:
     """The items of a list, which numbers and words are not."""
     if not isinstance(value, list | tuple | range):
-        raise InputError(f"`{name}` must be a list of {what}, got {_shown(value)}.")
+        raise InputError(f"`{name}` must be a list of {what}, got {shown(value)}.")
     return tuple(value)
 
 
@@ -125,14 +125,14 @@ def prng_key(name: str, value: object) -> None:
         ):
             return
     raise InputError(
-        f"`{name}` must be a random key such as jax.random.key(0), got {_shown(value)}."
+        f"`{name}` must be a random key such as jax.random.key(0), got {shown(value)}."
     )
 
 
 def as_path(name: str, value: object) -> pathlib.Path:
     """A path from text."""
     if not isinstance(value, str | pathlib.PurePath) or "\0" in str(value):
-        raise InputError(f"`{name}` must be the path of a file, got {_shown(value)}.")
+        raise InputError(f"`{name}` must be the path of a file, got {shown(value)}.")
     return pathlib.Path(value)
 
 
@@ -141,11 +141,10 @@ def above_zero(name: str, value: object, why: str) -> float:
     real = isinstance(value, int | float | np.integer | np.floating)
     if real and not isinstance(value, bool) and 0 < value < 1.7e308:  # type: ignore[operator]
         return float(value)  # type: ignore[arg-type]
-    raise InputError(
-        f"`{name}` must be positive and finite, got {_shown(value)}. {why}"
-    )
+    raise InputError(f"`{name}` must be positive and finite, got {shown(value)}. {why}")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """What a message says of a value: not more than a line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

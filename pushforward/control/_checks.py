@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pushforward._checks import _shown
+from pushforward._checks import shown
 from pushforward.errors import InputError
 
 
@@ -15,7 +15,7 @@ def finite(name: str, value: object, shape: Sequence[int | None] = ()) -> np.nda
             raise TypeError("None is not a number")
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"`{name}` must be numbers, got {_shown(value)}.") from error
+        raise InputError(f"`{name}` must be numbers, got {shown(value)}.") from error
     wanted = str(tuple("any" if s is None else s for s in shape)).replace("'", "")
     fits = array.ndim == len(shape) and all(
         s is None or s == n for s, n in zip(shape, array.shape, strict=False)
@@ -68,5 +68,5 @@ def instance(name: str, value: object, kind: type, example: str) -> None:
     """Refuse a word, a number or a class where an object such as `example` belongs."""
     if isinstance(value, kind):
         return
-    given = f"the class {value.__name__}" if isinstance(value, type) else _shown(value)
+    given = f"the class {value.__name__}" if isinstance(value, type) else shown(value)
     raise InputError(f"`{name}` must be an object such as {example}, got {given}.")

@@ -11,8 +11,8 @@ IDS = np.array([7, 1, 3, 3, 44, 9, 20, 31, 2, 5])
 
 
 def _torch_model(path, config):
-    transformers = pytest.importorskip("transformers")
-    pytest.importorskip("torch")
+    import transformers
+
     kinds = {
         "bert": transformers.BertModel,
         "albert": transformers.AlbertModel,
@@ -24,7 +24,8 @@ def _torch_model(path, config):
     return made.eval()
 
 
-@pytest.mark.filterwarnings("ignore")  # of torch and transformers, not of ours
+@pytest.mark.slow  # torch and transformers are installed by `make soak` alone
+@pytest.mark.filterwarnings("ignore")  # of theirs, not of ours
 @pytest.mark.parametrize("family", tiny_folders.FAMILIES)
 def test_hidden_states_and_attention_equal_transformers(tmp_path, family):
     config, _ = tiny_folders.folder(tmp_path, family)
@@ -45,6 +46,7 @@ def test_hidden_states_and_attention_equal_transformers(tmp_path, family):
     assert np.abs(by_object.hidden - ours.hidden).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_in_training_mode_is_refused(tmp_path):
     config, _ = tiny_folders.folder(tmp_path, "bert")

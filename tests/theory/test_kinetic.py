@@ -165,3 +165,10 @@ def test_bad_parameters_are_named(call, words):
 def test_overflow_is_said():
     with pytest.raises(NumericalError, match="smaller beta"):
         kinetic.mode_rates(1e3)
+
+
+def test_modes_that_do_not_resolve_the_density_are_refused():
+    with pytest.raises(NumericalError, match="24 modes are too few.*more `modes`"):
+        kinetic_mean_field.density_modes(4.0, 0.3, 1.0)
+    with pytest.raises(NumericalError, match="smaller t, beta or `modes`"):
+        kinetic_mean_field.density_modes(1e6, 0.1, -1.0)

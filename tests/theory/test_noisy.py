@@ -58,3 +58,10 @@ def test_common_noise_path_without_noise_is_kuramoto():
     z = noisy.common_noise_path(0.3, np.zeros((100, 2)), 0.01)[-1]
     assert z.real == pytest.approx(0.460303404969, abs=1e-9)
     assert noisy.synchronization_rate(0.7, 4) == pytest.approx(0.735)
+
+
+@pytest.mark.parametrize("kappa", [2.0 + 1e-6, 2.001, 2.1, 10.0])
+def test_the_branch_is_exact_up_to_its_threshold(kappa):
+    """Iteration alone needs 1e6 steps here; the closed form is that of beta = 0."""
+    found = noisy.stationary_modes(0.0, kappa, 1)[1]
+    assert found == pytest.approx(noisy.order_parameter(kappa, 2), abs=1e-9)

@@ -6,19 +6,14 @@ browser would be. A page of the attacker reports what it could do.
 
 import functools
 import http.server
-import os
-import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import real_browser
 
 FLAGS = [
-    "--no-sandbox",
-    "--headless",
-    "--disable-background-networking",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
+    *real_browser.FLAGS,
     "--host-resolver-rules=MAP evil.test 127.0.0.1,MAP rebound.test 127.0.0.1",
 ]
 # A browser belongs to the thread that started it, and other tests have browsers too.
@@ -60,13 +55,7 @@ def in_its_thread(work):
 @pytest.fixture(scope="module")
 def context(server):
     """A browser whose owner has opened the page of the server."""
-    try:
-        from playwright import sync_api as api
-    except ModuleNotFoundError:
-        pytest.fail("Playwright is missing: pip install 'pushforward[dev]'")
-    path = os.environ.get("PUSHFORWARD_CHROMIUM") or shutil.which("chromium")
-    if path is None:
-        pytest.fail("Chromium is missing: apt-get install chromium")
+    api, path = real_browser.found()
     playwright = THREAD.submit(api.sync_playwright().start).result()
 
     @in_its_thread

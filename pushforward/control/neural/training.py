@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward._checks import _shown, prng_key
+from pushforward._checks import prng_key, shown
 from pushforward.control._checks import count
 from pushforward.control.neural.families import AbstractFamily
 from pushforward.control.neural.first_order import AdamThenLBFGS, Minimized
@@ -133,7 +133,7 @@ def pair(data: object) -> tuple[object, object]:
 def _require_solver(solver: object) -> None:
     if isinstance(solver, type) or not hasattr(solver, "minimize"):
         named = isinstance(solver, type)
-        given = f"the class {solver.__name__}" if named else _shown(solver)  # type: ignore
+        given = f"the class {solver.__name__}" if named else shown(solver)  # type: ignore
         raise InputError(
             f"`solver` must be an object with `minimize`, such as AdamThenLBFGS() or "
             f"ILQR(), got {given}."

@@ -10,7 +10,7 @@ BETA, TOKENS = 1.0, 256
 RATIOS = {"below": 0.8, "above": 2.0}  # kappa over its threshold
 WORDS = {
     "below": "With this much noise tokens stay spread, whatever the attention does.",
-    "above": "With less noise tokens gather: the order parameter settles near 0.90.",
+    "above": "With less noise tokens gather: the order parameter settles near {:.2f}.",
 }
 
 
@@ -34,5 +34,6 @@ def _side(p: Parameters, name: str, ratio: float) -> Preset:
         "h": 0.1,
         "t1": 100.0,
     }
+    order = theory.noisy.stationary_modes(BETA, kappa, 1)[1]
     title = f"Noise bifurcation: κ = {ratio:g} times the threshold"
-    return Preset(f"noise-{name}", title, WORDS[name], state)
+    return Preset(f"noise-{name}", title, WORDS[name].format(order), state)

@@ -2,16 +2,12 @@
 
 import os
 import pathlib
-import shutil
 
 import page_hand
 import pytest
+import real_browser
 
 ROOT = pathlib.Path(__file__).parents[3]
-FLAGS = (
-    "--no-sandbox --headless --disable-background-networking "
-    "--use-angle=swiftshader --enable-unsafe-swiftshader"
-)
 
 
 @pytest.fixture(scope="session")
@@ -27,15 +23,10 @@ def built():
 @pytest.fixture(scope="session")
 def browser():
     """A real Chromium that draws in software."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        pytest.fail("Playwright is missing: pip install 'pushforward[dev]'")
-    path = os.environ.get("PUSHFORWARD_CHROMIUM") or shutil.which("chromium")
-    if path is None:
-        pytest.fail("Chromium is missing: apt-get install chromium")
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+    api, path = real_browser.found()
+    with api.sync_playwright() as playwright:
+        flags = list(real_browser.FLAGS)
+        made = playwright.chromium.launch(executable_path=path, args=flags)
         yield made
         made.close()
 
