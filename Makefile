@@ -7,16 +7,16 @@ NODE_PATH_ORDER := PATH="$$PATH:$(CURDIR)/.venv/bin"
 STATIC := pushforward/web/static/index.html
 PAGE := $(shell find web/page -path '*/node_modules' -prune -o -type f -print 2>/dev/null)
 
-.PHONY: run test soak bench studies docs explore lint clean page page-test browser models
+.PHONY: run test soak bench studies docs explore lint clean page page-test browser compiler models
 
 run: .venv/.core
 	$(BIN)/pushforward simulate --n 64 --d 3 --beta 9 --t1 20 --seed 0 \
 	  --out out/first-run --picture out/first-run.png --movie out/first-run.mp4
 
-test: .venv/.dev lint browser page page-test models
+test: .venv/.dev lint compiler browser page page-test models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=30
 
-soak: .venv/.bench browser page models
+soak: .venv/.bench compiler browser page models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: .venv/.dev
@@ -24,7 +24,7 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.bench
+bench: .venv/.bench compiler
 	$(BIN)/python -m benchmarks
 
 studies: .venv/.dev
@@ -46,6 +46,11 @@ browser:
 	@command -v chromium >/dev/null || \
 	  (apt-get update -qq && apt-get install -y -qq chromium >/dev/null) || \
 	  (echo "The page is tested in Chromium: sudo apt-get install chromium"; exit 1)
+
+compiler:
+	@command -v c++ >/dev/null || \
+	  (apt-get update -qq && apt-get install -y -qq g++ >/dev/null) || \
+	  (echo "Sums are compiled for this machine: sudo apt-get install g++"; exit 1)
 
 models: .venv/.dev
 	$(BIN)/pushforward models get minilm smollm2

@@ -33,6 +33,7 @@ RANK = {folder: rank for rank, row in enumerate(ROWS) for folder in row}
 EVERYONE = {
     "errors",
     "_array_files",
+    "_cache_folder",
     "_checks",
     "_compiled",
     "_printing",

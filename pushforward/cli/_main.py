@@ -1,7 +1,6 @@
 """Entry point: commands, exit codes, and the compilation cache."""
 
 import os
-import pathlib
 import signal
 import sys
 from typing import NoReturn
@@ -9,6 +8,7 @@ from typing import NoReturn
 import typer
 import typer.core
 
+from pushforward._cache_folder import cache_folder
 from pushforward.cli import (
     _cite,
     _doctor,
@@ -102,8 +102,7 @@ def _use_compilation_cache() -> None:
         return  # the user has one already
     import jax
 
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    cache = pathlib.Path(home) / "pushforward" / "compiled"
+    cache = cache_folder() / "compiled"
     try:
         cache.mkdir(parents=True, exist_ok=True)
     except OSError:

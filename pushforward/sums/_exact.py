@@ -8,9 +8,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from pushforward._checks import whole
+from pushforward.sums import _native
 from pushforward.sums._blocks import Tiles, blocked, fixed_shift_is_legal
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
-from pushforward.sums._symmetric import symmetric
+from pushforward.sums._symmetric import (
+    Pairs,
+    compiled_pairs,
+    symmetric,
+    tiled_pairs,
+)
 
 DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
 
@@ -23,7 +29,8 @@ class Exact(AbstractSum):
     instead of keeping it. Tokens on the sphere that see themselves use the fixed shift
     e^{beta (<x, y> - 1)}, legal because the self term is one; all others the maximum of
     the row. A causal sum skips the empty half. On a CPU, tokens that see each other
-    with Q = K = I are summed pair by pair, each looked at once, unless `chunk` is set.
+    with Q = K = I are summed pair by pair, each looked at once, unless `chunk` is set:
+    by loops in C++ where there is a compiler, and otherwise by XLA.
     """
 
     chunk: int | None = eqx.field(static=True)
@@ -40,18 +47,24 @@ class Exact(AbstractSum):
         d = kernel.keys.shape[1]
         tiles = tile_sizes(m, n, d, self.chunk, kernel.causal)
         by_rows = partial(blocked, tiles=tiles)
-        wide = d >= 64 and kernel.keys.dtype == jnp.float32  # long rows are faster
-        if not _symmetric_here(kernel) or wide or self.chunk:
+        if not _symmetric_here(kernel) or self.chunk:
             return by_rows(kernel)
-        width = _even(n, 512 if d <= 4 else 1000)  # the fastest measured
-        by_pairs = partial(symmetric, width=width, tiles=tiles)
+        pairs: Pairs = compiled_pairs
+        if not _native.ready():
+            width = _even(n, 512 if d <= 4 else 1000)  # the fastest measured
+            pairs = partial(tiled_pairs, width=width)
+        by_pairs = partial(symmetric, pairs=pairs, tiles=tiles)
         return jax.lax.cond(fixed_shift_is_legal(kernel), by_pairs, by_rows, kernel)
 
 
 def _symmetric_here(kernel: Kernel) -> bool:
     """Tokens that see each other as they are; on a GPU the tiles are too small."""
     plain = kernel.own and kernel.unit and not kernel.causal
-    return plain and jax.default_backend() == "cpu"
+    if not plain or jax.default_backend() != "cpu":
+        return False
+    # By XLA, long rows are faster for these.
+    wide = kernel.keys.shape[1] >= 64 and kernel.keys.dtype == jnp.float32
+    return not wide or _native.ready()
 
 
 def tile_sizes(m: int, n: int, d: int, chunk: int | None, causal=False) -> Tiles:

@@ -12,7 +12,12 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from pushforward.sums._circle import GROUP, Modes, coefficients, groups_needed
+from pushforward.sums._circle import (
+    GROUP,
+    Modes,
+    groups_needed,
+    moment_series,
+)
 from pushforward.sums._pallas_tiles import call, padded
 from pushforward.sums._transform import AbstractTransform
 
@@ -49,28 +54,12 @@ class FusedModes(AbstractTransform):
 
 
 def _of_points(modes: int, q, k, w, beta) -> Float[Array, "m 3"]:
-    """sum_j w_j e^{beta cos(theta - theta_j) - |beta|} (1, k_j).
-
-    With I_{k-1} + I_{k+1} = 2 I_k' for the part along the query and
-    I_{k-1} - I_{k+1} = 2 k I_k / beta for the part across: no division by beta.
-    """
-    a = coefficients(beta)[: modes + 1]
-    twice = a.at[0].multiply(2)  # 2 e^{-|beta|} I_k for every k
-    before = jnp.concatenate([twice[1:2], twice[: modes - 1]])
-    after = twice[1:]
-    along = ((before + after) / 2).at[0].multiply(0.5)
-    across = (before - after) / 2
+    """sum_j w_j e^{beta cos(theta - theta_j) - |beta|} (1, k_j)."""
     (c, s), (kc, ks) = _unit(q), _unit(k)
     kc, ks, weights = (padded(b, TOKENS) for b in (kc, ks, w[:, 0]))
-    real, imaginary = _moments(kc, ks, weights, modes)
-    series = (
-        (a[:modes] * real, a[:modes] * imaginary),
-        (along * real, along * imaginary),
-        (across * imaginary, -across * real),
-    )
-    total, radial, tangent = _evaluate(padded(c, TOKENS), padded(s, TOKENS), series)
-    n = q.shape[0]
-    total, radial, tangent = total[:n], radial[:n], tangent[:n]
+    series = moment_series(beta, *_moments(kc, ks, weights, modes))
+    parts = _evaluate(padded(c, TOKENS), padded(s, TOKENS), series)
+    total, radial, tangent = (part[: q.shape[0]] for part in parts)
     moment = (radial * c - tangent * s, radial * s + tangent * c)
     return jnp.stack([total, *moment], axis=1)
 

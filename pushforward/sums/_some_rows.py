@@ -22,10 +22,13 @@ def some_rows(kernel: Kernel, rows: Int[Array, "r"]) -> KernelSum:
 
 def again_exactly(kernel: Kernel, out: KernelSum, bad: Bool[Array, "m"]) -> KernelSum:
     """Recompute the bad rows, a few at a time; the gradient stays that of `out`."""
+    log_total, moment = _repaired(kernel, out.log_scale, bad, out.log_total, out.moment)
+    return out._replace(log_total=log_total, moment=moment)
+
+
+@jax.custom_jvp
+def _repaired(kernel: Kernel, scale, bad, totals, moments) -> tuple[Array, Array]:
     m = bad.shape[0]
-    still = jax.lax.stop_gradient
-    fixed_kernel, scale = still(kernel), still(out.log_scale)
-    totals, moments = still(out.log_total), still(out.moment)
 
     def some_left(state):
         return state[0].any()
@@ -34,17 +37,23 @@ def again_exactly(kernel: Kernel, out: KernelSum, bad: Bool[Array, "m"]) -> Kern
         bad, totals, moments = state
         rows = jnp.nonzero(bad, size=min(RECOMPUTED, m), fill_value=m)[0]
         inside = jnp.minimum(rows, m - 1)
-        exact = some_rows(fixed_kernel, inside)
+        exact = some_rows(kernel, inside)
         rescaled = jnp.exp(exact.log_scale - scale[inside])[:, None] * exact.moment
         totals = totals.at[rows].set(exact.log_total, mode="drop")
         moments = moments.at[rows].set(rescaled, mode="drop")
         return bad.at[rows].set(False, mode="drop"), totals, moments
 
-    state = (still(bad), totals, moments)
-    _, new_totals, new_moments = jax.lax.while_loop(some_left, again, state)
-    log_total = out.log_total + (new_totals - totals)
-    moment = out.moment + (new_moments - moments)
-    return out._replace(log_total=log_total, moment=moment)
+    def repair(*state):
+        return jax.lax.while_loop(some_left, again, state)[1:]
+
+    # In a branch, or the compiler would prepare all columns even for no row at all.
+    keep = lambda bad, *sums: sums  # noqa: E731
+    return jax.lax.cond(bad.any(), repair, keep, bad, totals, moments)
+
+
+@_repaired.defjvp
+def _repaired_jvp(primals, tangents):
+    return _repaired(*primals), tangents[-2:]
 
 
 def error_on(kernel: Kernel, out: KernelSum, rows: Int[Array, "r"]) -> Float[Array, ""]:

@@ -9,7 +9,14 @@ import jax.numpy as jnp
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
-from pushforward.sums import _circle, _pallas_circle, _sphere, _transform
+from pushforward.sums import (
+    _circle,
+    _native,
+    _native_circle,
+    _pallas_circle,
+    _sphere,
+    _transform,
+)
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._some_rows import again_exactly, error_on, spread_rows
 
@@ -93,8 +100,9 @@ def transform_for(d: int) -> Callable[[float, float], _transform.AbstractTransfo
     """The transform of this space on this machine, by its tail and limit."""
     if d == 3:
         return _sphere.Harmonics
-    on_gpu = jax.default_backend() == "gpu"
-    return _pallas_circle.FusedModes if on_gpu else _circle.Modes
+    if jax.default_backend() == "gpu":
+        return _pallas_circle.FusedModes
+    return _native_circle.NativeModes if _native.ready() else _circle.Modes
 
 
 def tolerance(tol: float) -> float:

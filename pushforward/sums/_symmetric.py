@@ -3,10 +3,11 @@
 On the sphere with Q = K = I the kernel is symmetric, e_ij = e^{beta (<x_i, x_j> - 1)}.
 A tile above the diagonal serves the rows of its tokens, e F_J, and with F_I e those of
 its columns, where F_j = w_j (f_j, 1): half the inner products and half the exponentials
-of a sum by rows. What the columns receive is kept transposed, since a product with a
-transposed tile is three times slower on a CPU.
+of a sum by rows. By XLA, what the columns receive is kept transposed, since a product
+with a transposed tile is three times slower on a CPU.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import jax
@@ -14,18 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pushforward.sums import _native
 from pushforward.sums._blocks import FULL, Tiles, blocked, products
 from pushforward.sums._exponential import LOG2_E, exp2
 from pushforward.sums._kernel import Kernel, KernelSum
 
+Pairs = Callable[[Kernel], tuple[Array, Array]]
+
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def symmetric(kernel: Kernel, width: int, tiles: Tiles) -> KernelSum:
+def symmetric(kernel: Kernel, pairs: Pairs, tiles: Tiles) -> KernelSum:
     """The sum for tokens on the sphere where the fixed shift e^{beta} is legal.
 
-    `width` is that of the square tiles; derivatives are those of `blocked` by `tiles`.
+    `pairs` does the work; derivatives are those of `blocked` by `tiles`.
     """
-    moment, total = _pairs(kernel, width)
+    moment, total = pairs(kernel)
     log_scale = jnp.broadcast_to(kernel.beta, total.shape)
     log_own = kernel.beta * jnp.sum(kernel.queries * kernel.keys, axis=1)
     log_own = log_own + kernel.log_weights
@@ -34,13 +38,26 @@ def symmetric(kernel: Kernel, width: int, tiles: Tiles) -> KernelSum:
 
 
 @symmetric.defjvp
-def _symmetric_jvp(width: int, tiles: Tiles, primals, tangents):
+def _symmetric_jvp(pairs: Pairs, tiles: Tiles, primals, tangents):
     by_rows = partial(blocked, tiles=tiles)
-    return symmetric(*primals, width, tiles), jax.jvp(by_rows, primals, tangents)[1]
+    return symmetric(*primals, pairs, tiles), jax.jvp(by_rows, primals, tangents)[1]
 
 
-def _pairs(kernel: Kernel, width: int) -> tuple[Array, Array]:
-    """sum_{j != i} w_j e^{beta (<x_i, x_j> - 1)} (f_j, 1)."""
+def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:
+    """sum_{j != i} w_j e^{beta (<x_i, x_j> - 1)} (f_j, 1), by loops in C++."""
+    x, w = kernel.keys, jnp.exp(kernel.log_weights)
+    seen = w[:, None] * kernel.values
+    scale = kernel.beta * jnp.asarray(LOG2_E, x.dtype)
+    results = (
+        jax.ShapeDtypeStruct(seen.shape, x.dtype),
+        jax.ShapeDtypeStruct(w.shape, x.dtype),
+    )
+    moment, total = _native.call(f"pairs_{x.dtype}", results, x, seen, w, scale)
+    return moment, total
+
+
+def tiled_pairs(kernel: Kernel, width: int) -> tuple[Array, Array]:
+    """The same by XLA, in square tiles of this width."""
     n = kernel.keys.shape[0]
     scale = kernel.beta * jnp.asarray(LOG2_E, kernel.keys.dtype)
     w = jnp.exp(kernel.log_weights)[:, None]

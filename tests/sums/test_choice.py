@@ -18,7 +18,7 @@ from pushforward.sums import (
     describe,
 )
 from pushforward.sums._auto import spectral_limit
-from pushforward.sums._circle import Modes
+from pushforward.sums._native_circle import NativeModes
 from pushforward.sums._pallas_circle import FusedModes
 from pushforward.sums._spectral import transform_for
 from pushforward.sums._sphere import Harmonics
@@ -70,7 +70,7 @@ def test_description_follows_beta():
 
 
 def test_a_gpu_sums_the_circle_by_fused_modes(monkeypatch):
-    assert transform_for(2) is Modes
+    assert transform_for(2) is NativeModes
     assert transform_for(3) is Harmonics
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert transform_for(2) is FusedModes

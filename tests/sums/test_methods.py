@@ -1,5 +1,7 @@
 """Every way of summing agrees with the dense sum and with the oracles."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,9 +11,11 @@ from numpy.testing import assert_allclose
 import pushforward as pf
 from pushforward.sums import Auto, Exact, Kernel, Nystrom, Spectral, _exact
 from pushforward.sums._blocks import Tiles, blocked
+from pushforward.sums._circle import LARGEST_BETA, Modes
 from pushforward.sums._exact import dense
 from pushforward.sums._kernel import AbstractSum
-from pushforward.sums._symmetric import symmetric
+from pushforward.sums._spectral import SAFETY, _spectral
+from pushforward.sums._symmetric import compiled_pairs, symmetric, tiled_pairs
 
 
 class Tiled(AbstractSum):
@@ -22,20 +26,40 @@ class Tiled(AbstractSum):
 
 
 class ByPairs(AbstractSum):
-    """The symmetric sum of `Exact`, however small the problem."""
+    """The symmetric sum of `Exact` by XLA, however small the problem."""
 
     def __call__(self, kernel):
-        return symmetric(kernel, 3, Tiles(3, 5))
+        return symmetric(kernel, partial(tiled_pairs, width=3), Tiles(3, 5))
+
+
+class Compiled(AbstractSum):
+    """The symmetric sum of `Exact` in C++, however small the problem."""
+
+    def __call__(self, kernel):
+        return symmetric(kernel, compiled_pairs, Tiles(3, 5))
+
+
+class ByXLA(AbstractSum):
+    """The spectral sum as it is where there is no compiler."""
+
+    def __call__(self, kernel):
+        if kernel.keys.shape[1] != 2:
+            return Spectral()(kernel)
+        modes = Modes(SAFETY * 1e-10, LARGEST_BETA)
+        return _spectral(kernel, modes, 1e-10, 0, kernel.values is kernel.keys)
 
 
 METHODS = {
     "exact": Exact(),
     "tiles": Tiled(),
     "pairs": ByPairs(),
+    "compiled": Compiled(),
     "spectral": Spectral(),
+    "spectral by XLA": ByXLA(),
     "nystrom": Nystrom(8, tol=1e-10),  # as many landmarks as the oracles have tokens
     "auto": Auto(),
 }
+TILED_AND_SPECTRAL = ("tiles", "pairs", "compiled", "spectral", "spectral by XLA")
 BETAS = (0.1, 1.0, 9.0, 100.0, 1000.0)
 
 
@@ -92,11 +116,13 @@ def test_p1_o3_trajectory(name, sine):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "clustered", "outlier", "antipodal"])
-@pytest.mark.parametrize("d", [2, 3])
-def test_spectral_agrees_with_exact_to_the_tolerance(d, kind):
+@pytest.mark.parametrize(
+    "d, method", [(2, Spectral()), (2, ByXLA()), (3, Spectral())], ids=str
+)
+def test_spectral_agrees_with_exact_to_the_tolerance(d, method, kind):
     x = cloud(kind, 301, d)
     for beta in (*BETAS, 0.0, -9.0):
-        found, exact = Spectral()(itself(x, beta)), direct(itself(x, beta))
+        found, exact = method(itself(x, beta)), direct(itself(x, beta))
         # At beta = 1000 the dense logits themselves are rounded to 1e-13 of beta.
         assert_allclose(found.log_total, exact.log_total, atol=1e-10 + 1e-15 * beta)
         assert_allclose(found.average(), exact.average(), atol=1e-10)
@@ -165,7 +191,8 @@ def test_pairs_looked_at_once_agree_with_dense(beta, width):
     values = jnp.asarray(rng.normal(size=(53, 2)))
     beta = jnp.asarray(beta)
     kernel = Kernel(x, x, values, log_weights, beta, own=True, unit=True)
-    found, exact = symmetric(kernel, width, Tiles(8, 16)), direct(kernel)
+    by_tiles = partial(tiled_pairs, width=width)
+    found, exact = symmetric(kernel, by_tiles, Tiles(8, 16)), direct(kernel)
     size = 1e-14 * max(1.0, float(beta))
     assert_allclose(found.log_total, exact.log_total, atol=4 * size + 1e-13)
     assert_allclose(found.average(), exact.average(), atol=40 * size)
@@ -199,7 +226,7 @@ def test_tiny_weights_are_not_lost():
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("name", ["tiles", "pairs", "spectral"])
+@pytest.mark.parametrize("name", TILED_AND_SPECTRAL)
 def test_gradients_agree_with_dense(name, d):
     x = cloud("uniform", 60, d)
     w = jnp.full(60, -np.log(60.0))
@@ -219,7 +246,7 @@ def test_gradients_agree_with_dense(name, d):
     assert_allclose(forward, expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["tiles", "pairs", "spectral"])
+@pytest.mark.parametrize("name", TILED_AND_SPECTRAL)
 def test_float32_stays_float32_and_is_accurate(name):
     x = cloud("uniform", 300, 3)
     kernel = itself(x.astype(jnp.float32), 9.0)

@@ -1,0 +1,259 @@
+// sum_{j != i} e_ij (F_j, w_j) with e_ij = e^{beta (<x_i, x_j> - 1)}, for tokens that
+// see each other: every pair is looked at once, and serves both of its tokens.
+//
+// Tokens are cut into blocks. A pair of blocks (I, J) adds e F_J to the rows of I and
+// e^T F_I to those of J. The pairs of blocks are the games of a tournament, in which
+// every block plays once a round: games of one round touch different blocks and run side
+// by side, and every block receives its parts in the order of the rounds, so that the
+// result does not depend on the number of threads.
+
+#include <memory>
+
+#include "simd.h"
+#include "threads.h"
+#include "xla/ffi/api/ffi.h"
+
+namespace {
+
+constexpr int kBlock = 192;  // tokens; a multiple of every tile below
+constexpr int kStrip = 48;   // rows whose e_ij are held at once: in the cache
+
+// Tokens in blocks, padded by tokens of weight zero.
+template <class T>
+struct Cloud {
+  int64_t blocks;
+  int d, k, padded;         // dimension of tokens and values; k in whole vectors
+  T scale;                  // beta log2(e)
+  std::vector<T> x;         // (blocks, d, kBlock)
+  std::vector<T> w;         // (blocks, kBlock)
+  std::vector<T> f;         // (blocks, kBlock, padded), or (blocks, k, kBlock) if thin
+  std::vector<T> moment;    // like f
+  std::vector<T> total;     // like w
+};
+
+// acc += A B: R rows by C vectors, A(r, k) = a[r * row + k * step].
+template <class T, int R, int C>
+inline void multiply(Vec<T> (&acc)[R][C], const T* a, int row, int step, const T* b,
+                     int width, int depth) {
+  for (int k = 0; k < depth; ++k, a += step, b += width) {
+    Vec<T> column[C];
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) column[c] = load(b + c * kLanes<T>);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      Vec<T> value = a[r * row] - Vec<T>{};
+#pragma GCC unroll 4
+      for (int c = 0; c < C; ++c) acc[r][c] += value * column[c];
+    }
+  }
+}
+
+// out(R, padded) += A B with C vectors of columns at a time.
+template <class T, int C>
+inline void add_product(T* out, const T* a, int row, int step, const T* b, int width,
+                        int depth) {
+  Vec<T> acc[kRows][C];
+  for (int r = 0; r < kRows; ++r)
+    for (int c = 0; c < C; ++c) acc[r][c] = load(out + r * width + c * kLanes<T>);
+  multiply<T>(acc, a, row, step, b, width, depth);
+  for (int r = 0; r < kRows; ++r)
+    for (int c = 0; c < C; ++c) store<T>(out + r * width + c * kLanes<T>, acc[r][c]);
+}
+
+template <class T>
+inline void add_products(T* out, const T* a, int row, int step, const T* b, int width,
+                         int depth) {
+  constexpr int L = kLanes<T>;
+  int c = 0;
+  for (; c + 3 * L <= width; c += 3 * L)
+    add_product<T, 3>(out + c, a, row, step, b + c, width, depth);
+  if (width - c == 2 * L) add_product<T, 2>(out + c, a, row, step, b + c, width, depth);
+  if (width - c == L) add_product<T, 1>(out + c, a, row, step, b + c, width, depth);
+}
+
+// One game, any dimension: a strip of e_ij at a time, then two products with it.
+template <class T>
+void play(Cloud<T>& cloud, int64_t I, int64_t J) {
+  constexpr int L = kLanes<T>;
+  const int d = cloud.d, width = cloud.padded;
+  const T *x_i = &cloud.x[I * d * kBlock], *x_j = &cloud.x[J * d * kBlock];
+  const T *w_i = &cloud.w[I * kBlock], *w_j = &cloud.w[J * kBlock];
+  const T *f_i = &cloud.f[I * kBlock * width], *f_j = &cloud.f[J * kBlock * width];
+  T *m_i = &cloud.moment[I * kBlock * width], *m_j = &cloud.moment[J * kBlock * width];
+  T *z_i = &cloud.total[I * kBlock], *z_j = &cloud.total[J * kBlock];
+  alignas(64) T e[kStrip * kBlock];
+  for (int i0 = 0; i0 < kBlock; i0 += kStrip) {
+    Vec<T> row_totals[kStrip] = {};
+    for (int j = 0; j < kBlock; j += kVectors * L) {
+      for (int i = 0; i < kStrip; i += kRows) {
+        Vec<T> acc[kRows][kVectors] = {};
+        multiply<T>(acc, x_i + i0 + i, 1, kBlock, x_j + j, kBlock, d);
+#pragma GCC unroll 3
+        for (int c = 0; c < kVectors; ++c) {
+          Vec<T> weight = load(w_j + j + c * L), column = {};
+          for (int r = 0; r < kRows; ++r) {
+            Vec<T> a = exp2<T>(acc[r][c] * cloud.scale - cloud.scale);
+            if (I == J && unsigned(i0 + i + r - j - c * L) < unsigned(L))
+              a[i0 + i + r - j - c * L] = 0;
+            store<T>(e + (i + r) * kBlock + j + c * L, a);
+            row_totals[i + r] += a * weight;
+            column += a * w_i[i0 + i + r];
+          }
+          if (I != J) store<T>(z_j + j + c * L, load(z_j + j + c * L) + column);
+        }
+      }
+    }
+    for (int i = 0; i < kStrip; ++i) z_i[i0 + i] += sum<T>(row_totals[i]);
+    for (int i = 0; i < kStrip; i += kRows)
+      add_products<T>(m_i + (i0 + i) * width, e + i * kBlock, kBlock, 1, f_j, width,
+                      kBlock);
+    if (I == J) continue;
+    for (int j = 0; j < kBlock; j += kRows)
+      add_products<T>(m_j + j * width, e + j, 1, kBlock, f_i + i0 * width, width,
+                      kStrip);
+  }
+}
+
+// One game in low dimension, where everything stays in registers.
+template <class T, int D>
+void play_thin(Cloud<T>& cloud, int64_t I, int64_t J) {
+  constexpr int L = kLanes<T>, R = 4;
+  const T *x_i = &cloud.x[I * D * kBlock], *x_j = &cloud.x[J * D * kBlock];
+  const T *w_i = &cloud.w[I * kBlock], *w_j = &cloud.w[J * kBlock];
+  const T *f_i = &cloud.f[I * D * kBlock], *f_j = &cloud.f[J * D * kBlock];
+  T *m_i = &cloud.moment[I * D * kBlock], *m_j = &cloud.moment[J * D * kBlock];
+  T *z_i = &cloud.total[I * kBlock], *z_j = &cloud.total[J * kBlock];
+  for (int i = 0; i < kBlock; i += R) {
+    Vec<T> moment[R][D] = {}, total[R] = {};
+    for (int j = 0; j < kBlock; j += L) {
+      Vec<T> sums[D] = {}, sum_w = {};
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+        Vec<T> t = load(x_j + j) * x_i[i + r];
+#pragma GCC unroll 4
+        for (int a = 1; a < D; ++a)
+          t += load(x_j + a * kBlock + j) * x_i[a * kBlock + i + r];
+        Vec<T> e = exp2<T>(t * cloud.scale - cloud.scale);
+        if (I == J && unsigned(i + r - j) < unsigned(L)) e[i + r - j] = 0;
+#pragma GCC unroll 4
+        for (int a = 0; a < D; ++a) {
+          moment[r][a] += e * load(f_j + a * kBlock + j);
+          sums[a] += e * f_i[a * kBlock + i + r];
+        }
+        total[r] += e * load(w_j + j);
+        sum_w += e * w_i[i + r];
+      }
+      if (I == J) continue;
+#pragma GCC unroll 4
+      for (int a = 0; a < D; ++a) {
+        T* place = m_j + a * kBlock + j;
+        store<T>(place, load(place) + sums[a]);
+      }
+      store<T>(z_j + j, load(z_j + j) + sum_w);
+    }
+    for (int r = 0; r < R; ++r) {
+      z_i[i + r] += sum<T>(total[r]);
+      for (int a = 0; a < D; ++a) m_i[a * kBlock + i + r] += sum<T>(moment[r][a]);
+    }
+  }
+}
+
+// All games, round by round; a game waits until both blocks have played the last round.
+template <class F>
+void tournament(int64_t blocks, F play) {
+  const int64_t seats = blocks + blocks % 2;  // an odd one has a round of rest
+  const int64_t games = seats / 2, rounds = seats - 1;
+  std::unique_ptr<std::atomic<int64_t>[]> played(new std::atomic<int64_t>[seats]());
+  if (seats > blocks) played[blocks] = 1;  // the empty seat has no game with itself
+  auto wait = [&](int64_t block, int64_t round) {
+    while (played[block].load(std::memory_order_acquire) < round)
+      std::this_thread::yield();
+  };
+  in_parallel(blocks + rounds * games, [&](int64_t k) {
+    int64_t I, J, round = 0;
+    if (k < blocks) {
+      I = J = k;  // at first, every block against itself
+    } else {
+      round = 1 + (k - blocks) / games;
+      const int64_t g = (k - blocks) % games, r = round - 1, m = seats - 1;
+      I = g == 0 ? m : (r + g) % m;
+      J = g == 0 ? r : (r - g + m) % m;
+    }
+    wait(I, round);
+    wait(J, round);
+    if (std::max(I, J) < blocks) play(std::min(I, J), std::max(I, J));
+    played[I].fetch_add(1, std::memory_order_release);
+    if (I != J) played[J].fetch_add(1, std::memory_order_release);
+  });
+}
+
+template <class T>
+void sum_pairs(Cloud<T>& cloud, bool thin) {
+  tournament(cloud.blocks, [&](int64_t I, int64_t J) {
+    if (!thin) return play(cloud, I, J);
+    if (cloud.d == 2) return play_thin<T, 2>(cloud, I, J);
+    if (cloud.d == 3) return play_thin<T, 3>(cloud, I, J);
+    return play_thin<T, 4>(cloud, I, J);
+  });
+}
+
+namespace ffi = xla::ffi;
+
+template <ffi::DataType kType>
+ffi::Error pairs(ffi::Buffer<kType> x, ffi::Buffer<kType> f, ffi::Buffer<kType> w,
+                 ffi::BufferR0<kType> scale, ffi::ResultBuffer<kType> moment,
+                 ffi::ResultBuffer<kType> total) {
+  using T = ffi::NativeType<kType>;
+  const int64_t n = x.dimensions()[0];
+  Cloud<T> cloud;
+  cloud.d = x.dimensions()[1];
+  cloud.k = f.dimensions()[1];
+  cloud.blocks = (n + kBlock - 1) / kBlock;
+  cloud.scale = scale.typed_data()[0];
+  const bool thin = 2 <= cloud.d && cloud.d <= 4 && cloud.k == cloud.d;
+  const int d = cloud.d, k = cloud.k, L = kLanes<T>;
+  const int padded = cloud.padded = thin ? k : (k + L - 1) / L * L;
+  auto value = [=](int64_t i, int a) {  // where value a of token i is
+    const int64_t block = i / kBlock, place = i % kBlock;
+    if (thin) return (block * padded + a) * kBlock + place;
+    return (block * kBlock + place) * padded + a;
+  };
+  try {
+    cloud.x.assign(cloud.blocks * d * kBlock, T(0));
+    cloud.w.assign(cloud.blocks * kBlock, T(0));
+    cloud.f.assign(cloud.blocks * padded * kBlock, T(0));
+    cloud.moment.assign(cloud.f.size(), T(0));
+    cloud.total.assign(cloud.w.size(), T(0));
+  } catch (const std::bad_alloc&) {
+    return ffi::Error(ffi::ErrorCode::kResourceExhausted, "no memory for a sum");
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    for (int a = 0; a < d; ++a)
+      cloud.x[(i / kBlock * d + a) * kBlock + i % kBlock] = x.typed_data()[i * d + a];
+    for (int a = 0; a < k; ++a) cloud.f[value(i, a)] = f.typed_data()[i * k + a];
+    cloud.w[i] = w.typed_data()[i];
+  }
+  sum_pairs(cloud, thin);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int a = 0; a < k; ++a)
+      moment->typed_data()[i * k + a] = cloud.moment[value(i, a)];
+    total->typed_data()[i] = cloud.total[i];
+  }
+  return ffi::Error::Success();
+}
+
+template <ffi::DataType kType>
+auto binding() {
+  return ffi::Ffi::Bind()
+      .Arg<ffi::Buffer<kType>>()
+      .template Arg<ffi::Buffer<kType>>()
+      .template Arg<ffi::Buffer<kType>>()
+      .template Arg<ffi::BufferR0<kType>>()
+      .template Ret<ffi::Buffer<kType>>()
+      .template Ret<ffi::Buffer<kType>>();
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(pairs_float64, pairs<ffi::F64>, binding<ffi::F64>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(pairs_float32, pairs<ffi::F32>, binding<ffi::F32>());

@@ -1,0 +1,28 @@
+// Work shared by as many threads as there are cores. The results never depend on how
+// many those are: callers fix the order in which parts are added.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+// f(k) for k = 0, ..., count - 1, each taken in turn by the next free thread.
+template <class F>
+void in_parallel(int64_t count, F f) {
+  const int64_t cores = std::thread::hardware_concurrency();
+  const int64_t threads = std::max<int64_t>(1, std::min(cores, count));
+  std::atomic<int64_t> next{0};
+  auto work = [&] {
+    for (int64_t k; (k = next.fetch_add(1)) < count;) f(k);
+  };
+  std::vector<std::thread> others;
+  try {
+    for (int64_t t = 1; t < threads; ++t) others.emplace_back(work);
+  } catch (const std::system_error&) {  // no more threads to be had: fewer do
+  }
+  work();
+  for (auto& t : others) t.join();
+}

@@ -1,0 +1,166 @@
+"""The loops in C++: right for every shape, the same on one core, and dispensable."""
+
+import logging
+import os
+import shutil
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pushforward.sums import Exact, Kernel, Spectral, _exact, _native
+from pushforward.sums._circle import LARGEST_BETA, Modes
+from pushforward.sums._exact import dense
+from pushforward.sums._native_circle import NativeModes
+from pushforward.sums._symmetric import compiled_pairs
+
+
+def sphere(n, d, dtype=jnp.float64, seed=0):
+    x = np.random.default_rng(seed).normal(size=(n, d))
+    return jnp.asarray(x / np.linalg.norm(x, axis=1, keepdims=True), dtype)
+
+
+def problem(n, d, k, beta, dtype=jnp.float64):
+    rng = np.random.default_rng(n)
+    w = jnp.asarray(np.log(rng.dirichlet(np.ones(n))), dtype)
+    x = sphere(n, d, dtype)
+    values = x if k == d else jnp.asarray(rng.normal(size=(n, k)), dtype)
+    return Kernel(x, x, values, w, jnp.asarray(beta, dtype), own=True, unit=True)
+
+
+def all_others(kernel):
+    """sum_{j != i} w_j e^{beta (<x_i, x_j> - 1)} (f_j, 1), written out in float64."""
+    parts = kernel.keys, kernel.values, kernel.log_weights
+    x, f, log_w = (np.asarray(a, float) for a in parts)
+    e = np.exp(float(kernel.beta) * (x @ x.T - 1) + log_w[None, :])
+    np.fill_diagonal(e, 0.0)
+    return e @ f, e.sum(axis=1)
+
+
+# 192 tokens make a block, 48 a strip, and up to three vectors of columns a tile.
+SIZES = [(1, 3, 3), (2, 2, 2), (191, 2, 2), (192, 3, 3), (193, 4, 4), (400, 3, 5)]
+SIZES += [(577, 5, 5), (300, 16, 16), (385, 17, 17), (250, 40, 9), (210, 128, 128)]
+
+
+@pytest.mark.parametrize("beta", [0.0, 9.0, 1e4])
+@pytest.mark.parametrize("n, d, k", SIZES)
+def test_pairs_are_summed_for_every_shape(n, d, k, beta):
+    moment, total = compiled_pairs(problem(n, d, k, beta))
+    right = all_others(problem(n, d, k, beta))
+    size = 1e-14 * max(1.0, beta)  # logits are rounded to this
+    assert_allclose(moment, right[0], atol=size)
+    assert_allclose(total, right[1], atol=size)
+
+
+@pytest.mark.parametrize("n, d, k", SIZES)
+def test_pairs_are_summed_in_single_precision(n, d, k):
+    kernel = problem(n, d, k, 9.0, jnp.float32)
+    moment, total = compiled_pairs(kernel)
+    right = all_others(kernel)
+    assert moment.dtype == total.dtype == jnp.float32
+    assert_allclose(moment, right[0], atol=3e-6)
+    assert_allclose(total, right[1], atol=3e-6)
+
+
+def test_far_tokens_at_a_huge_beta_weigh_nothing_and_make_no_nan():
+    moment, total = compiled_pairs(problem(500, 3, 3, 1e9))
+    assert bool(jnp.isfinite(moment).all())
+    assert float(total.max()) == 0.0
+
+
+@pytest.mark.parametrize("beta", [-50.0, 0.0, 0.1, 9.0, 300.0, 1e4])
+@pytest.mark.parametrize("n", [1, 31, 5000])
+def test_modes_in_c_and_by_xla_are_the_same(n, beta):
+    q, k = sphere(37, 2), sphere(n, 2, seed=1)
+    rng = np.random.default_rng(2)
+    u, beta = jnp.asarray(rng.normal(size=(n, 5)) / n), jnp.asarray(beta)
+    ours, theirs = (kind(1e-15, LARGEST_BETA) for kind in (NativeModes, Modes))
+    found, expected = ours.evaluate(q, k, u, beta), theirs.evaluate(q, k, u, beta)
+    # The argument k theta is known to k times the rounding of theta.
+    bound = 2e-15 + 2e-16 * np.sqrt(abs(float(beta))) * np.abs(u).sum()
+    assert_allclose(found, expected, atol=bound)
+    w = jnp.abs(u[:, :1])
+    moments, right = (t.of_points(q, k, w, beta) for t in (ours, theirs))
+    assert_allclose(moments, right, atol=bound)
+
+
+def test_results_do_not_depend_on_the_number_of_cores():
+    kernel, circle = problem(3000, 16, 16, 9.0), problem(200_000, 2, 2, 9.0)
+    sums = lambda: (Exact()(kernel).moment, Spectral()(circle).moment)  # noqa: E731
+    cores = os.sched_getaffinity(0)
+    many = sums()
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        one = sums()
+    finally:
+        os.sched_setaffinity(0, cores)
+    for a, b in zip(many, one, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_batches():
+    xs = jnp.stack([sphere(100, 3, seed=s) for s in range(3)])
+
+    def moment(x, beta):
+        w = jnp.full(100, -np.log(100.0))
+        return compiled_pairs(Kernel(x, x, x, w, beta, own=True, unit=True))[0]
+
+    betas = jnp.asarray([1.0, 9.0, 20.0])
+    batch = jax.jit(jax.vmap(moment))(xs, betas)
+    for x, beta, found in zip(xs, betas, batch, strict=True):
+        assert_array_equal(found, moment(x, beta))
+
+
+@pytest.fixture
+def unprepared(monkeypatch, tmp_path):
+    """A machine on which nothing has been compiled yet."""
+    monkeypatch.setenv("PUSHFORWARD_CACHE", str(tmp_path))
+    _native.ready.cache_clear()
+    yield tmp_path
+    _native.ready.cache_clear()
+
+
+def sums_without_a_compiler(monkeypatch):
+    monkeypatch.setattr(_exact, "DENSE_PAIRS", 0)
+    for d, method in ((3, Exact()), (2, Spectral())):
+        kernel = problem(150, d, d, 9.0)
+        exact = dense(kernel, kernel.queries, jnp.arange(150))
+        assert_allclose(method(kernel).average(), exact.average(), atol=1e-12)
+
+
+@pytest.mark.parametrize("command", ["no-such-compiler", "false"])
+def test_without_a_working_compiler_xla_does_it(
+    command, unprepared, monkeypatch, caplog
+):
+    monkeypatch.setenv("CXX", command)
+    with caplog.at_level(logging.INFO, "pushforward"):
+        assert not _native.ready()
+        sums_without_a_compiler(monkeypatch)
+    lines = [r.message for r in caplog.records if "using the XLA sums" in r.message]
+    assert len(lines) == 1
+    with pytest.raises(RuntimeError, match="not on this machine"):
+        compiled_pairs(problem(10, 3, 3, 1.0))
+
+
+def test_a_cache_that_cannot_be_written_costs_speed_not_results(
+    unprepared, monkeypatch
+):
+    blocked = unprepared / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("PUSHFORWARD_CACHE", str(blocked))
+    assert not _native.ready()
+    sums_without_a_compiler(monkeypatch)
+
+
+def test_a_broken_library_in_the_cache_costs_speed_not_results(unprepared, monkeypatch):
+    monkeypatch.setattr(_native, "_built", lambda: unprepared / "sums.so")
+    (unprepared / "sums.so").write_bytes(b"torn")
+    assert not _native.ready()
+    sums_without_a_compiler(monkeypatch)
+
+
+def test_this_machine_compiles():
+    assert shutil.which("c++"), "sudo apt-get install g++"
+    assert _native.ready()
