@@ -24,13 +24,25 @@ from jaxtyping import Array
 from pushforward._cache_folder import cache_folder
 
 SOURCES = pathlib.Path(__file__).parent / "native"
-FLAGS = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC", "-pthread", "-w")
+FLAGS = (
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-std=c++17",
+    "-shared",
+    "-fPIC",
+    "-pthread",
+    "-w",
+)
 TARGETS = (
     "pairs_float32",
     "pairs_float64",
     "circle_modes",
     "circle_series",
     "circle_moments",
+    "circle_spread",
+    "circle_gather",
 )
 _log = logging.getLogger("pushforward")
 

@@ -1,5 +1,7 @@
 """Fourier modes of tokens on the circle by compiled loops, on a CPU in float64."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,9 +16,11 @@ from pushforward.sums._circle import (
     groups_needed,
     moment_series,
 )
+from pushforward.sums._native_grid import moments as by_grid
 from pushforward.sums._transform import AbstractTransform
 
 MOST = GROUP * GROUPS + 2
+GRIDS = (9, GROUPS)  # groups of modes; the smaller grids fit into the cache
 
 
 class NativeModes(AbstractTransform):
@@ -39,6 +43,14 @@ class NativeModes(AbstractTransform):
         return Modes(self.tail, self.limit).error(beta, largest)
 
     def of_points(self, q, k, w, beta):
+        """Few modes one after the other, many by a grid."""
+        groups, _ = groups_needed(beta, self.tail)
+        grids = [partial(by_grid, modes=GROUP * g) for g in GRIDS]
+        which = jnp.searchsorted(jnp.asarray([1, *GRIDS]), groups)
+        which = jnp.where(jnp.abs(beta) <= self.limit, which, 0)
+        return jax.lax.switch(which, [self._few, *grids], q, k, w, beta)
+
+    def _few(self, q, k, w, beta):
         """From one set of modes: a total, and a radial and a tangent part."""
         count = self._count(beta)
         real, imaginary = _modes(k, w.T, count)[0]

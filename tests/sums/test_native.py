@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pushforward.sums import Exact, Kernel, Spectral, _exact, _native
+from pushforward.sums import Exact, Kernel, Spectral, _exact, _native, _native_grid
 from pushforward.sums._circle import LARGEST_BETA, Modes
 from pushforward.sums._exact import dense
 from pushforward.sums._native_circle import NativeModes
@@ -86,9 +86,50 @@ def test_modes_in_c_and_by_xla_are_the_same(n, beta):
     assert_allclose(moments, right, atol=bound)
 
 
+@pytest.mark.parametrize("modes", [64, 1152])
+def test_the_grid_is_right_at_every_angle(modes):
+    # On the axes, beside them, and where the angle jumps.
+    steps = np.arange(-8, 9)[:, None] * np.pi / 8 + np.array([[-1e-9, 0.0, 1e-9, 0.1]])
+    theta = np.append(steps.ravel(), [np.pi, -np.pi, 5e-324])
+    x = np.stack([np.cos(theta), np.sin(theta)], axis=1)
+    x[-3], x[-2] = (-1.0, 0.0), (-1.0, -0.0)
+    w = np.random.default_rng(0).dirichlet(np.ones(len(x)))
+    e = np.exp(20.0 * (x @ x.T - 1)) * w[None, :]
+    expected = np.concatenate([e.sum(axis=1, keepdims=True), e @ x], axis=1)
+    x, w = jnp.asarray(x), jnp.asarray(w)[:, None]
+    found = _native_grid.moments(x, 3 * x, w, jnp.asarray(20.0), modes)
+    assert_allclose(found, expected, atol=4e-15)
+
+
+def test_the_window_and_its_transform():
+    s = np.linspace(-1, 1, 101)
+    even, odd = _native_grid.window_polynomials()
+    horner = lambda c: np.polynomial.polynomial.polyval(s**2, c[::-1])  # noqa: E731
+    found = horner(even) + s * horner(odd)
+    exact = _native_grid.window(np.arange(8)[:, None] - 8 + (s + 1)[None, :] / 2)
+    assert_allclose(found, exact, atol=2e-15)
+    x = np.linspace(-8, 8, 4001)
+    phase = 2 * np.pi * 100 * x / (4 * 288)
+    fine = np.trapezoid(_native_grid.window(x) * np.cos(phase), x)
+    assert_allclose(_native_grid.transformed(288)[100], fine, rtol=1e-13)
+
+
+@pytest.mark.parametrize("beta", [9.0, 300.0])
+def test_a_token_that_is_nowhere_makes_nan_and_no_crash(beta):
+    k = sphere(50, 2).at[7].set(0.0).at[20].set(jnp.nan)
+    w = jnp.full((50, 1), 0.02)
+    found = NativeModes(1e-15, LARGEST_BETA).of_points(k, k, w, jnp.asarray(beta))
+    assert bool(jnp.isnan(found).all())
+
+
 def test_results_do_not_depend_on_the_number_of_cores():
     kernel, circle = problem(3000, 16, 16, 9.0), problem(200_000, 2, 2, 9.0)
-    sums = lambda: (Exact()(kernel).moment, Spectral()(circle).moment)  # noqa: E731
+    colder = problem(200_000, 2, 2, 100.0)
+
+    def sums():
+        near_linear = (Spectral()(k).moment for k in (circle, colder))
+        return Exact()(kernel).moment, *near_linear
+
     cores = os.sched_getaffinity(0)
     many = sums()
     try:

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "pages.h"
 #include "simd.h"
 #include "threads.h"
 #include "xla/ffi/api/ffi.h"
@@ -137,6 +138,7 @@ ffi::Error series(Doubles points, Doubles c, Count count, ffi::Result<Doubles> o
   const int64_t most = c.dimensions()[2];
   const int64_t used = std::max(0, count.typed_data()[0]);
   if (used > most) return ffi::Error::InvalidArgument("too many modes");
+  ask_for_large_pages(out->typed_data(), out->size_bytes());
   for_all(n, [&](int64_t first, int64_t some) {
     for (int64_t j = 0; j < columns; ++j) {
       Powers z(points.typed_data(), first, some);
@@ -155,6 +157,7 @@ ffi::Error moments(Doubles points, Doubles c, Count count, ffi::Result<Doubles> 
   const int64_t n = points.dimensions()[0], most = c.dimensions()[2];
   const int64_t used = std::max(0, count.typed_data()[0]);
   if (used > most) return ffi::Error::InvalidArgument("too many modes");
+  ask_for_large_pages(out->typed_data(), out->size_bytes());
   for_all(n, [&](int64_t first, int64_t some) {
     Powers z(points.typed_data(), first, some);
     V sums[3][kAtOnce] = {};

@@ -18,17 +18,77 @@ namespace {
 constexpr int kBlock = 192;  // tokens; a multiple of every tile below
 constexpr int kStrip = 48;   // rows whose e_ij are held at once: in the cache
 
+// Numbers that start at a whole cache line, all zero.
+template <class T>
+struct Array {
+  explicit Array(size_t count)
+      : memory(new char[count * sizeof(T) + 64]()),
+        data(reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory.get()) + 63) /
+                                  64 * 64)) {}
+  std::unique_ptr<char[]> memory;
+  T* data;
+};
+
 // Tokens in blocks, padded by tokens of weight zero.
 template <class T>
 struct Cloud {
-  int64_t blocks;
-  int d, k, padded;         // dimension of tokens and values; k in whole vectors
-  T scale;                  // beta log2(e)
-  std::vector<T> x;         // (blocks, d, kBlock)
-  std::vector<T> w;         // (blocks, kBlock)
-  std::vector<T> f;         // (blocks, kBlock, padded), or (blocks, k, kBlock) if thin
-  std::vector<T> moment;    // like f
-  std::vector<T> total;     // like w
+  // Values in whole vectors and rows, or if thin in columns like the tokens.
+  Cloud(int64_t n, int d, int k, T scale)
+      : blocks((n + kBlock - 1) / kBlock),
+        n(n),
+        d(d),
+        k(k),
+        thin(2 <= d && d <= 4 && k == d),
+        padded(thin ? k : (k + kLanes<T> - 1) / kLanes<T> * kLanes<T>),
+        scale(scale),
+        x(blocks * d * kBlock),
+        w(blocks * kBlock),
+        f(blocks * padded * kBlock),
+        moment(blocks * padded * kBlock),
+        total(blocks * kBlock) {}
+
+  int64_t blocks, n;
+  int d, k;
+  bool thin;
+  int padded;
+  T scale;          // beta log2(e)
+  Array<T> x;       // (blocks, d, kBlock)
+  Array<T> w;       // (blocks, kBlock)
+  Array<T> f;       // (blocks, kBlock, padded), or (blocks, k, kBlock) if thin
+  Array<T> moment;  // like f
+  Array<T> total;   // like w
+
+  // Where value a of a token of a block is.
+  int64_t value(int64_t block, int token, int a) const {
+    if (thin) return (block * padded + a) * kBlock + token;
+    return (block * kBlock + token) * padded + a;
+  }
+
+  void read(const T* points, const T* values, const T* weights) {
+    for_tokens([&](int64_t i, int64_t block, int token) {
+      for (int a = 0; a < d; ++a)
+        x.data[(block * d + a) * kBlock + token] = points[i * d + a];
+      for (int a = 0; a < k; ++a) f.data[value(block, token, a)] = values[i * k + a];
+      w.data[i] = weights[i];
+    });
+  }
+
+  void write(T* moments, T* totals) const {
+    for_tokens([&](int64_t i, int64_t block, int token) {
+      for (int a = 0; a < k; ++a)
+        moments[i * k + a] = moment.data[value(block, token, a)];
+      totals[i] = total.data[i];
+    });
+  }
+
+  template <class F>
+  void for_tokens(F work) const {
+    in_parallel(blocks, [&](int64_t block) {
+      const int64_t first = block * kBlock;
+      for (int64_t i = first; i < std::min(n, first + kBlock); ++i)
+        work(i, block, int(i - first));
+    });
+  }
 };
 
 // acc += A B: R rows by C vectors, A(r, k) = a[r * row + k * step].
@@ -76,11 +136,11 @@ template <class T>
 void play(Cloud<T>& cloud, int64_t I, int64_t J) {
   constexpr int L = kLanes<T>;
   const int d = cloud.d, width = cloud.padded;
-  const T *x_i = &cloud.x[I * d * kBlock], *x_j = &cloud.x[J * d * kBlock];
-  const T *w_i = &cloud.w[I * kBlock], *w_j = &cloud.w[J * kBlock];
-  const T *f_i = &cloud.f[I * kBlock * width], *f_j = &cloud.f[J * kBlock * width];
-  T *m_i = &cloud.moment[I * kBlock * width], *m_j = &cloud.moment[J * kBlock * width];
-  T *z_i = &cloud.total[I * kBlock], *z_j = &cloud.total[J * kBlock];
+  const T *x_i = cloud.x.data + I * d * kBlock, *x_j = cloud.x.data + J * d * kBlock;
+  const T *w_i = cloud.w.data + I * kBlock, *w_j = cloud.w.data + J * kBlock;
+  const T *f_i = cloud.f.data + I * kBlock * width, *f_j = cloud.f.data + J * kBlock * width;
+  T *m_i = cloud.moment.data + I * kBlock * width, *m_j = cloud.moment.data + J * kBlock * width;
+  T *z_i = cloud.total.data + I * kBlock, *z_j = cloud.total.data + J * kBlock;
   alignas(64) T e[kStrip * kBlock];
   for (int i0 = 0; i0 < kBlock; i0 += kStrip) {
     Vec<T> row_totals[kStrip] = {};
@@ -118,11 +178,11 @@ void play(Cloud<T>& cloud, int64_t I, int64_t J) {
 template <class T, int D>
 void play_thin(Cloud<T>& cloud, int64_t I, int64_t J) {
   constexpr int L = kLanes<T>, R = 4;
-  const T *x_i = &cloud.x[I * D * kBlock], *x_j = &cloud.x[J * D * kBlock];
-  const T *w_i = &cloud.w[I * kBlock], *w_j = &cloud.w[J * kBlock];
-  const T *f_i = &cloud.f[I * D * kBlock], *f_j = &cloud.f[J * D * kBlock];
-  T *m_i = &cloud.moment[I * D * kBlock], *m_j = &cloud.moment[J * D * kBlock];
-  T *z_i = &cloud.total[I * kBlock], *z_j = &cloud.total[J * kBlock];
+  const T *x_i = cloud.x.data + I * D * kBlock, *x_j = cloud.x.data + J * D * kBlock;
+  const T *w_i = cloud.w.data + I * kBlock, *w_j = cloud.w.data + J * kBlock;
+  const T *f_i = cloud.f.data + I * D * kBlock, *f_j = cloud.f.data + J * D * kBlock;
+  T *m_i = cloud.moment.data + I * D * kBlock, *m_j = cloud.moment.data + J * D * kBlock;
+  T *z_i = cloud.total.data + I * kBlock, *z_j = cloud.total.data + J * kBlock;
   for (int i = 0; i < kBlock; i += R) {
     Vec<T> moment[R][D] = {}, total[R] = {};
     for (int j = 0; j < kBlock; j += L) {
@@ -188,9 +248,9 @@ void tournament(int64_t blocks, F play) {
 }
 
 template <class T>
-void sum_pairs(Cloud<T>& cloud, bool thin) {
+void sum_pairs(Cloud<T>& cloud) {
   tournament(cloud.blocks, [&](int64_t I, int64_t J) {
-    if (!thin) return play(cloud, I, J);
+    if (!cloud.thin) return play(cloud, I, J);
     if (cloud.d == 2) return play_thin<T, 2>(cloud, I, J);
     if (cloud.d == 3) return play_thin<T, 3>(cloud, I, J);
     return play_thin<T, 4>(cloud, I, J);
@@ -204,40 +264,14 @@ ffi::Error pairs(ffi::Buffer<kType> x, ffi::Buffer<kType> f, ffi::Buffer<kType> 
                  ffi::BufferR0<kType> scale, ffi::ResultBuffer<kType> moment,
                  ffi::ResultBuffer<kType> total) {
   using T = ffi::NativeType<kType>;
-  const int64_t n = x.dimensions()[0];
-  Cloud<T> cloud;
-  cloud.d = x.dimensions()[1];
-  cloud.k = f.dimensions()[1];
-  cloud.blocks = (n + kBlock - 1) / kBlock;
-  cloud.scale = scale.typed_data()[0];
-  const bool thin = 2 <= cloud.d && cloud.d <= 4 && cloud.k == cloud.d;
-  const int d = cloud.d, k = cloud.k, L = kLanes<T>;
-  const int padded = cloud.padded = thin ? k : (k + L - 1) / L * L;
-  auto value = [=](int64_t i, int a) {  // where value a of token i is
-    const int64_t block = i / kBlock, place = i % kBlock;
-    if (thin) return (block * padded + a) * kBlock + place;
-    return (block * kBlock + place) * padded + a;
-  };
   try {
-    cloud.x.assign(cloud.blocks * d * kBlock, T(0));
-    cloud.w.assign(cloud.blocks * kBlock, T(0));
-    cloud.f.assign(cloud.blocks * padded * kBlock, T(0));
-    cloud.moment.assign(cloud.f.size(), T(0));
-    cloud.total.assign(cloud.w.size(), T(0));
+    Cloud<T> cloud(x.dimensions()[0], x.dimensions()[1], f.dimensions()[1],
+                   scale.typed_data()[0]);
+    cloud.read(x.typed_data(), f.typed_data(), w.typed_data());
+    sum_pairs(cloud);
+    cloud.write(moment->typed_data(), total->typed_data());
   } catch (const std::bad_alloc&) {
     return ffi::Error(ffi::ErrorCode::kResourceExhausted, "no memory for a sum");
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    for (int a = 0; a < d; ++a)
-      cloud.x[(i / kBlock * d + a) * kBlock + i % kBlock] = x.typed_data()[i * d + a];
-    for (int a = 0; a < k; ++a) cloud.f[value(i, a)] = f.typed_data()[i * k + a];
-    cloud.w[i] = w.typed_data()[i];
-  }
-  sum_pairs(cloud, thin);
-  for (int64_t i = 0; i < n; ++i) {
-    for (int a = 0; a < k; ++a)
-      moment->typed_data()[i * k + a] = cloud.moment[value(i, a)];
-    total->typed_data()[i] = cloud.total[i];
   }
   return ffi::Error::Success();
 }

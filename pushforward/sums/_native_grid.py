@@ -1,0 +1,83 @@
+"""Many modes on the circle by a grid: the cost does not grow with beta.
+
+Weights are spread on a grid by a window phi, transformed and divided by the transform
+Phi of the window; a series goes the other way. With the window
+phi(x) = e^{36.8 (sqrt(1 - (x / 8)^2) - 1)} of 16 points and twice as many points as
+modes, rounding is what is left of the error.
+"""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from numpy.polynomial import chebyshev
+
+from pushforward.sums import _native
+from pushforward.sums._circle import moment_series
+
+HALF = 8  # points of the grid that the window reaches to each side
+SHARPNESS = 2.3 * 2 * HALF  # least error at two points to a mode
+TERMS = 7  # of the polynomials of the window: 1e-16; also in native/grid.cc
+
+
+def moments(
+    q: Float[Array, "m 2"],
+    k: Float[Array, "n 2"],
+    w: Float[Array, "n 1"],
+    beta: Float[Array, ""],
+    modes: int,
+) -> Float[Array, "m 3"]:
+    """sum_j w_j e^{beta cos(theta - theta_j) - |beta|} (1, k_j)."""
+    table, transform = (
+        jnp.asarray(window_polynomials()),
+        jnp.asarray(transformed(modes)),
+    )
+    grid = 4 * modes
+    shape = jax.ShapeDtypeStruct((grid,), q.dtype)
+    spread = _native.call("circle_spread", shape, k, w[:, 0], table)
+    found = jnp.fft.rfft(spread)[:modes] / transform
+    series = moment_series(beta, found.real, -found.imag)
+    a, b = (jnp.stack(parts) for parts in zip(*series, strict=True))
+    halves = jnp.where(jnp.arange(modes) == 0, 1.0, 0.5)
+    spectrum = jax.lax.complex(a, -b) * (grid * halves / transform)[None, :]
+    functions = jnp.fft.irfft(spectrum, n=grid, axis=1)
+    shape = jax.ShapeDtypeStruct((q.shape[0], 3), q.dtype)
+    return _native.call("circle_gather", shape, q, functions, table)
+
+
+def window(x: np.ndarray) -> np.ndarray:
+    """phi at a distance of x points, without a difference of near numbers."""
+    square = np.minimum((x / HALF) ** 2, 1)
+    return np.exp(-SHARPNESS * square / (1 + np.sqrt(1 - square)))
+
+
+@cache
+def window_polynomials() -> np.ndarray:
+    """phi(m - 8 + (s + 1) / 2) = E_m(s^2) + s O_m(s^2) for m < 8, as (2, terms, 8).
+
+    Interpolated at Chebyshev points, and what is left once more, since powers of s are
+    ill conditioned; highest power first.
+    """
+    count = 2 * TERMS
+    s = np.cos(np.pi * (np.arange(count) + 0.5) / count)
+    values = window(np.arange(HALF)[None, :] - HALF + (s[:, None] + 1) / 2)
+    powers = np.zeros((count, HALF))
+    for _ in range(2):
+        left = values - np.polynomial.polynomial.polyval(s, powers).T
+        fit = 2 / count * chebyshev.chebvander(s, count - 1).T @ left
+        fit[0] /= 2
+        powers += np.stack([chebyshev.cheb2poly(c) for c in fit.T], axis=1)
+    return np.stack([powers[0::2][::-1], powers[1::2][::-1]])
+
+
+@cache
+def transformed(modes: int) -> np.ndarray:
+    """Phi_k = int phi(x) cos(2 pi k x / grid) dx for every mode.
+
+    The trapezoidal rule is exact: the window ends at 1e-16.
+    """
+    x = np.arange(-8 * HALF, 8 * HALF + 1) / 8
+    phase = np.pi / (2 * modes) * np.arange(modes)[:, None] * x[None, :]
+    return np.cos(phase) @ window(x) / 8
