@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 Contestants = dict[str, Callable[[], object]]
 OURS = "ours"
+PAUSE, WARM_UP = 0.2, 0.1  # seconds
 
 
 class Span(NamedTuple):
@@ -23,19 +24,27 @@ class Span(NamedTuple):
 def contest(contestants: Contestants, rounds: int) -> dict[str, list[Span]]:
     """The span of every contestant in every round.
 
-    Interleaved: whatever else the machine is doing slows all of them alike. A call that
-    does not count goes before each that does, or whoever comes after the one that fills
-    the memory would pay for it.
+    Interleaved: whatever else the machine is doing slows all of them alike. A pause and
+    calls that do not count go before each that does, or whoever comes next would pay
+    for the threads of the last one, which spin for a tenth of a second after numpy's
+    products, for the memory that it filled, and for a second core that fell asleep.
     """
     spans: dict[str, list[Span]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, run in contestants.items():
-            run()
+            time.sleep(PAUSE)
+            _warmed_up(run)
             start = Span(time.perf_counter(), time.process_time())
             run()
             end = Span(time.perf_counter(), time.process_time())
             spans[name].append(Span(end.wall - start.wall, end.cpu - start.cpu))
     return spans
+
+
+def _warmed_up(run: Callable[[], object]) -> None:
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < WARM_UP:
+        run()
 
 
 def compared(

@@ -59,12 +59,11 @@ class Exact(AbstractSum):
 
 def _symmetric_here(kernel: Kernel) -> bool:
     """Tokens that see each other as they are; on a GPU the tiles are too small."""
-    plain = kernel.own and kernel.unit and not kernel.causal
-    if not plain or jax.default_backend() != "cpu":
+    if not (kernel.own and kernel.unit) or jax.default_backend() != "cpu":
         return False
-    # By XLA, long rows are faster for these.
+    # By XLA, rows are faster for these.
     wide = kernel.keys.shape[1] >= 64 and kernel.keys.dtype == jnp.float32
-    return not wide or _native.ready()
+    return not (wide or kernel.causal) or _native.ready()
 
 
 def tile_sizes(m: int, n: int, d: int, chunk: int | None, causal=False) -> Tiles:

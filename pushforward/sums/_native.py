@@ -63,13 +63,13 @@ def ready() -> bool:
     return True
 
 
-def call(name: str, results, *arguments: Array):
+def call(name: str, results, *arguments: Array, **settings: bool):
     """A function of the library on arrays; `results` have the shapes it returns."""
     if not ready():
         raise RuntimeError("the compiled sums are not on this machine")
     # Batches one by one: a single member fills the machine.
     target = jax.ffi.ffi_call(f"pushforward_{name}", results, vmap_method="sequential")
-    return target(*arguments)
+    return target(*arguments, **settings)
 
 
 def _built() -> pathlib.Path:

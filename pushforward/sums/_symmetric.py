@@ -44,7 +44,10 @@ def _symmetric_jvp(pairs: Pairs, tiles: Tiles, primals, tangents):
 
 
 def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:
-    """sum_{j != i} w_j e^{beta (<x_i, x_j> - 1)} (f_j, 1), by loops in C++."""
+    """sum_{j != i} w_j e^{beta (<x_i, x_j> - 1)} (f_j, 1), by loops in C++.
+
+    Over j < i if causal.
+    """
     x, w = kernel.keys, jnp.exp(kernel.log_weights)
     seen = w[:, None] * kernel.values
     scale = kernel.beta * jnp.asarray(LOG2_E, x.dtype)
@@ -52,12 +55,14 @@ def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:
         jax.ShapeDtypeStruct(seen.shape, x.dtype),
         jax.ShapeDtypeStruct(w.shape, x.dtype),
     )
-    moment, total = _native.call(f"pairs_{x.dtype}", results, x, seen, w, scale)
+    moment, total = _native.call(
+        f"pairs_{x.dtype}", results, x, seen, w, scale, causal=kernel.causal
+    )
     return moment, total
 
 
 def tiled_pairs(kernel: Kernel, width: int) -> tuple[Array, Array]:
-    """The same by XLA, in square tiles of this width."""
+    """The same by XLA, in square tiles of this width, without a mask."""
     n = kernel.keys.shape[0]
     scale = kernel.beta * jnp.asarray(LOG2_E, kernel.keys.dtype)
     w = jnp.exp(kernel.log_weights)[:, None]

@@ -22,12 +22,13 @@ def sphere(n, d, dtype=jnp.float64, seed=0):
     return jnp.asarray(x / np.linalg.norm(x, axis=1, keepdims=True), dtype)
 
 
-def problem(n, d, k, beta, dtype=jnp.float64):
+def problem(n, d, k, beta, dtype=jnp.float64, **flags):
     rng = np.random.default_rng(n)
     w = jnp.asarray(np.log(rng.dirichlet(np.ones(n))), dtype)
     x = sphere(n, d, dtype)
     values = x if k == d else jnp.asarray(rng.normal(size=(n, k)), dtype)
-    return Kernel(x, x, values, w, jnp.asarray(beta, dtype), own=True, unit=True)
+    beta = jnp.asarray(beta, dtype)
+    return Kernel(x, x, values, w, beta, own=True, unit=True, **flags)
 
 
 def all_others(kernel):
@@ -36,6 +37,7 @@ def all_others(kernel):
     x, f, log_w = (np.asarray(a, float) for a in parts)
     e = np.exp(float(kernel.beta) * (x @ x.T - 1) + log_w[None, :])
     np.fill_diagonal(e, 0.0)
+    e = np.tril(e) if kernel.causal else e
     return e @ f, e.sum(axis=1)
 
 
@@ -44,11 +46,13 @@ SIZES = [(1, 3, 3), (2, 2, 2), (191, 2, 2), (192, 3, 3), (193, 4, 4), (400, 3, 5
 SIZES += [(577, 5, 5), (300, 16, 16), (385, 17, 17), (250, 40, 9), (210, 128, 128)]
 
 
+@pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("beta", [0.0, 9.0, 1e4])
 @pytest.mark.parametrize("n, d, k", SIZES)
-def test_pairs_are_summed_for_every_shape(n, d, k, beta):
-    moment, total = compiled_pairs(problem(n, d, k, beta))
-    right = all_others(problem(n, d, k, beta))
+def test_pairs_are_summed_for_every_shape(n, d, k, beta, causal):
+    kernel = problem(n, d, k, beta, causal=causal)
+    moment, total = compiled_pairs(kernel)
+    right = all_others(kernel)
     size = 1e-14 * max(1.0, beta)  # logits are rounded to this
     assert_allclose(moment, right[0], atol=size)
     assert_allclose(total, right[1], atol=size)
@@ -165,8 +169,12 @@ def unprepared(monkeypatch, tmp_path):
 
 def sums_without_a_compiler(monkeypatch):
     monkeypatch.setattr(_exact, "DENSE_PAIRS", 0)
-    for d, method in ((3, Exact()), (2, Spectral())):
-        kernel = problem(150, d, d, 9.0)
+    for d, method, causal in (
+        (3, Exact(), False),
+        (3, Exact(), True),
+        (2, Spectral(), False),
+    ):
+        kernel = problem(150, d, d, 9.0, causal=causal)
         exact = dense(kernel, kernel.queries, jnp.arange(150))
         assert_allclose(method(kernel).average(), exact.average(), atol=1e-12)
 

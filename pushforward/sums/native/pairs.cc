@@ -1,5 +1,6 @@
 // sum_{j != i} e_ij (F_j, w_j) with e_ij = e^{beta (<x_i, x_j> - 1)}, for tokens that
-// see each other: every pair is looked at once, and serves both of its tokens.
+// see each other: every pair is looked at once, and serves both of its tokens. Under a
+// causal mask, j < i, it serves the later one.
 //
 // Tokens are cut into blocks. A pair of blocks (I, J) adds e F_J to the rows of I and
 // e^T F_I to those of J. The pairs of blocks are the games of a tournament, in which
@@ -33,7 +34,7 @@ struct Array {
 template <class T>
 struct Cloud {
   // Values in whole vectors and rows, or if thin in columns like the tokens.
-  Cloud(int64_t n, int d, int k, T scale)
+  Cloud(int64_t n, int d, int k, T scale, bool causal)
       : blocks((n + kBlock - 1) / kBlock),
         n(n),
         d(d),
@@ -41,6 +42,7 @@ struct Cloud {
         thin(2 <= d && d <= 4 && k == d),
         padded(thin ? k : (k + kLanes<T> - 1) / kLanes<T> * kLanes<T>),
         scale(scale),
+        causal(causal),
         x(blocks * d * kBlock),
         w(blocks * kBlock),
         f(blocks * padded * kBlock),
@@ -52,6 +54,7 @@ struct Cloud {
   bool thin;
   int padded;
   T scale;          // beta log2(e)
+  bool causal;      // only j < i
   Array<T> x;       // (blocks, d, kBlock)
   Array<T> w;       // (blocks, kBlock)
   Array<T> f;       // (blocks, kBlock, padded), or (blocks, k, kBlock) if thin
@@ -131,46 +134,66 @@ inline void add_products(T* out, const T* a, int row, int step, const T* b, int 
   if (width - c == L) add_product<T, 1>(out + c, a, row, step, b + c, width, depth);
 }
 
-// One game, any dimension: a strip of e_ij at a time, then two products with it.
+// What a block is and what it receives.
+template <class T>
+struct Side {
+  Side(Cloud<T>& cloud, int64_t block)
+      : x(cloud.x.data + block * cloud.d * kBlock),
+        w(cloud.w.data + block * kBlock),
+        f(cloud.f.data + block * cloud.padded * kBlock),
+        moment(cloud.moment.data + block * cloud.padded * kBlock),
+        total(cloud.total.data + block * kBlock) {}
+  const T *x, *w, *f;
+  T *moment, *total;
+};
+
+// In a block against itself, where lane `own` is the token itself: not itself, and under
+// a causal mask nothing after it.
+template <class T>
+inline void hide(Vec<T>& e, int own, bool causal) {
+  const int last = causal ? kLanes<T> - 1 : own;
+  for (int l = std::max(own, 0); l <= std::min(last, kLanes<T> - 1); ++l) e[l] = 0;
+}
+
+// One game, any dimension: a strip of e_ij at a time, then two products with it. I <= J;
+// under a causal mask the tokens of J see those of I, and not the other way round.
 template <class T>
 void play(Cloud<T>& cloud, int64_t I, int64_t J) {
   constexpr int L = kLanes<T>;
-  const int d = cloud.d, width = cloud.padded;
-  const T *x_i = cloud.x.data + I * d * kBlock, *x_j = cloud.x.data + J * d * kBlock;
-  const T *w_i = cloud.w.data + I * kBlock, *w_j = cloud.w.data + J * kBlock;
-  const T *f_i = cloud.f.data + I * kBlock * width, *f_j = cloud.f.data + J * kBlock * width;
-  T *m_i = cloud.moment.data + I * kBlock * width, *m_j = cloud.moment.data + J * kBlock * width;
-  T *z_i = cloud.total.data + I * kBlock, *z_j = cloud.total.data + J * kBlock;
+  const int width = cloud.padded;
+  const T scale = cloud.scale;
+  const bool same = I == J, seen = same || !cloud.causal;
+  Side<T> of_i(cloud, I), of_j(cloud, J);
   alignas(64) T e[kStrip * kBlock];
   for (int i0 = 0; i0 < kBlock; i0 += kStrip) {
     Vec<T> row_totals[kStrip] = {};
     for (int j = 0; j < kBlock; j += kVectors * L) {
       for (int i = 0; i < kStrip; i += kRows) {
         Vec<T> acc[kRows][kVectors] = {};
-        multiply<T>(acc, x_i + i0 + i, 1, kBlock, x_j + j, kBlock, d);
+        multiply<T>(acc, of_i.x + i0 + i, 1, kBlock, of_j.x + j, kBlock, cloud.d);
 #pragma GCC unroll 3
         for (int c = 0; c < kVectors; ++c) {
-          Vec<T> weight = load(w_j + j + c * L), column = {};
+          const int at = j + c * L;
+          Vec<T> weight = load(of_j.w + at), column = {};
           for (int r = 0; r < kRows; ++r) {
-            Vec<T> a = exp2<T>(acc[r][c] * cloud.scale - cloud.scale);
-            if (I == J && unsigned(i0 + i + r - j - c * L) < unsigned(L))
-              a[i0 + i + r - j - c * L] = 0;
-            store<T>(e + (i + r) * kBlock + j + c * L, a);
+            Vec<T> a = exp2<T>(acc[r][c] * scale - scale);
+            if (same) hide<T>(a, i0 + i + r - at, cloud.causal);
+            store<T>(e + (i + r) * kBlock + at, a);
             row_totals[i + r] += a * weight;
-            column += a * w_i[i0 + i + r];
+            column += a * of_i.w[i0 + i + r];
           }
-          if (I != J) store<T>(z_j + j + c * L, load(z_j + j + c * L) + column);
+          if (!same) store<T>(of_j.total + at, load(of_j.total + at) + column);
         }
       }
     }
-    for (int i = 0; i < kStrip; ++i) z_i[i0 + i] += sum<T>(row_totals[i]);
-    for (int i = 0; i < kStrip; i += kRows)
-      add_products<T>(m_i + (i0 + i) * width, e + i * kBlock, kBlock, 1, f_j, width,
-                      kBlock);
-    if (I == J) continue;
-    for (int j = 0; j < kBlock; j += kRows)
-      add_products<T>(m_j + j * width, e + j, 1, kBlock, f_i + i0 * width, width,
-                      kStrip);
+    for (int i = 0; seen && i < kStrip; ++i)
+      of_i.total[i0 + i] += sum<T>(row_totals[i]);
+    for (int i = 0; seen && i < kStrip; i += kRows)
+      add_products<T>(of_i.moment + (i0 + i) * width, e + i * kBlock, kBlock, 1, of_j.f,
+                      width, kBlock);
+    for (int j = 0; !same && j < kBlock; j += kRows)
+      add_products<T>(of_j.moment + j * width, e + j, 1, kBlock, of_i.f + i0 * width,
+                      width, kStrip);
   }
 }
 
@@ -178,42 +201,41 @@ void play(Cloud<T>& cloud, int64_t I, int64_t J) {
 template <class T, int D>
 void play_thin(Cloud<T>& cloud, int64_t I, int64_t J) {
   constexpr int L = kLanes<T>, R = 4;
-  const T *x_i = cloud.x.data + I * D * kBlock, *x_j = cloud.x.data + J * D * kBlock;
-  const T *w_i = cloud.w.data + I * kBlock, *w_j = cloud.w.data + J * kBlock;
-  const T *f_i = cloud.f.data + I * D * kBlock, *f_j = cloud.f.data + J * D * kBlock;
-  T *m_i = cloud.moment.data + I * D * kBlock, *m_j = cloud.moment.data + J * D * kBlock;
-  T *z_i = cloud.total.data + I * kBlock, *z_j = cloud.total.data + J * kBlock;
+  const T scale = cloud.scale;
+  const bool same = I == J, seen = same || !cloud.causal;
+  Side<T> of_i(cloud, I), of_j(cloud, J);
   for (int i = 0; i < kBlock; i += R) {
     Vec<T> moment[R][D] = {}, total[R] = {};
     for (int j = 0; j < kBlock; j += L) {
       Vec<T> sums[D] = {}, sum_w = {};
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
-        Vec<T> t = load(x_j + j) * x_i[i + r];
+        Vec<T> t = load(of_j.x + j) * of_i.x[i + r];
 #pragma GCC unroll 4
         for (int a = 1; a < D; ++a)
-          t += load(x_j + a * kBlock + j) * x_i[a * kBlock + i + r];
-        Vec<T> e = exp2<T>(t * cloud.scale - cloud.scale);
-        if (I == J && unsigned(i + r - j) < unsigned(L)) e[i + r - j] = 0;
+          t += load(of_j.x + a * kBlock + j) * of_i.x[a * kBlock + i + r];
+        Vec<T> e = exp2<T>(t * scale - scale);
+        if (same) hide<T>(e, i + r - j, cloud.causal);
 #pragma GCC unroll 4
         for (int a = 0; a < D; ++a) {
-          moment[r][a] += e * load(f_j + a * kBlock + j);
-          sums[a] += e * f_i[a * kBlock + i + r];
+          moment[r][a] += e * load(of_j.f + a * kBlock + j);
+          sums[a] += e * of_i.f[a * kBlock + i + r];
         }
-        total[r] += e * load(w_j + j);
-        sum_w += e * w_i[i + r];
+        total[r] += e * load(of_j.w + j);
+        sum_w += e * of_i.w[i + r];
       }
-      if (I == J) continue;
+      if (same) continue;
 #pragma GCC unroll 4
       for (int a = 0; a < D; ++a) {
-        T* place = m_j + a * kBlock + j;
+        T* place = of_j.moment + a * kBlock + j;
         store<T>(place, load(place) + sums[a]);
       }
-      store<T>(z_j + j, load(z_j + j) + sum_w);
+      store<T>(of_j.total + j, load(of_j.total + j) + sum_w);
     }
-    for (int r = 0; r < R; ++r) {
-      z_i[i + r] += sum<T>(total[r]);
-      for (int a = 0; a < D; ++a) m_i[a * kBlock + i + r] += sum<T>(moment[r][a]);
+    for (int r = 0; seen && r < R; ++r) {
+      of_i.total[i + r] += sum<T>(total[r]);
+      for (int a = 0; a < D; ++a)
+        of_i.moment[a * kBlock + i + r] += sum<T>(moment[r][a]);
     }
   }
 }
@@ -261,12 +283,12 @@ namespace ffi = xla::ffi;
 
 template <ffi::DataType kType>
 ffi::Error pairs(ffi::Buffer<kType> x, ffi::Buffer<kType> f, ffi::Buffer<kType> w,
-                 ffi::BufferR0<kType> scale, ffi::ResultBuffer<kType> moment,
-                 ffi::ResultBuffer<kType> total) {
+                 ffi::BufferR0<kType> scale, bool causal,
+                 ffi::ResultBuffer<kType> moment, ffi::ResultBuffer<kType> total) {
   using T = ffi::NativeType<kType>;
   try {
     Cloud<T> cloud(x.dimensions()[0], x.dimensions()[1], f.dimensions()[1],
-                   scale.typed_data()[0]);
+                   scale.typed_data()[0], causal);
     cloud.read(x.typed_data(), f.typed_data(), w.typed_data());
     sum_pairs(cloud);
     cloud.write(moment->typed_data(), total->typed_data());
@@ -283,6 +305,7 @@ auto binding() {
       .template Arg<ffi::Buffer<kType>>()
       .template Arg<ffi::Buffer<kType>>()
       .template Arg<ffi::BufferR0<kType>>()
+      .template Attr<bool>("causal")
       .template Ret<ffi::Buffer<kType>>()
       .template Ret<ffi::Buffer<kType>>();
 }
