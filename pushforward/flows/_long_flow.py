@@ -31,6 +31,7 @@ from pushforward.measures import Particles, stack
 
 PATIENCE = 200  # steps between two looks at the keyboard
 SMALLEST = 32  # fewer atoms cost the same: not worth another compilation
+LOCATED = 1e-11  # relative time at which `until` holds: finer than any tolerance
 _start = eqx.filter_jit(start)
 _compiled = eqx.filter_jit(advance_long)
 
@@ -213,7 +214,7 @@ class _Run:
         low, high, best = float(before.log_t), self.log_t, self.carry
         for _ in range(60):
             middle = float(np.logaddexp(low, high)) - math.log(2.0)
-            if not low < middle < high:
+            if not low < middle < high or high - low < LOCATED:
                 break
             trial = _advance(free, before, middle, math.inf, 2**62)
             if bool(until(free.measure(trial.atoms))):

@@ -1,6 +1,7 @@
 """The front door: which sum for which space, size, temperature and device."""
 
 import importlib.util
+import math
 from functools import partial
 
 import equinox as eqx
@@ -8,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from pushforward._checks import whole
-from pushforward.sums._exact import DENSE_PAIRS, Exact
+from pushforward.sums import _native
+from pushforward.sums._exact import DENSE_PAIRS, FEW_PAIRS, Exact
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._pallas import FusedGPU
 from pushforward.sums._spectral import LARGEST_BETA, Spectral, tolerance
@@ -17,7 +19,7 @@ from pushforward.sums._spectral import LARGEST_BETA, Spectral, tolerance
 class Auto(AbstractSum):
     """The fastest sum that keeps the tolerance: the default of every field.
 
-    - Up to 2**21 pairs (n = 1448): exact and dense, to rounding.
+    - Up to 2**21 pairs (n = 1448): exact to rounding.
     - On the circle, and on S^2 on a CPU with ducc0, with Q = K = I and no mask:
       spectral to `tol`, for |beta| up to the measured crossover `spectral_limit(n, d)`.
     - In float32 on a GPU, where it is not spectral: exact, as one fused kernel.
@@ -78,11 +80,16 @@ def choose(
 def spectral_limit(n: int, d: int) -> float:
     """The largest |beta| at which the spectral sum is still the faster one.
 
-    Modes grow like sqrt(beta). Measured on two cores in float64: exact takes 1.0 ns per
-    pair; the circle 3.5 ns per token and mode, with 9 sqrt(beta) modes; S^2, besides
-    0.5 us per token, 1.5 ns times the cube of the degree 8.4 sqrt(beta).
+    Measured on two cores in float64. By compiled loops exact takes 0.55 ns per pair and
+    the circle 60 to 90 ns per token, whatever beta; by XLA 1.0 ns, and 3.5 ns per token
+    and each of 9 sqrt(beta) modes. S^2 takes, besides 0.5 us per token, 1.5 ns times
+    the cube of the degree 8.4 sqrt(beta).
     """
-    crossover = (n / 31) ** 2 if d == 2 else n ** (4 / 3) / 92
+    compiled = _native.ready()
+    if d == 2:
+        crossover = math.inf if compiled else (n / 31) ** 2
+    else:
+        crossover = n ** (4 / 3) / (137 if compiled else 92)
     return min(crossover, LARGEST_BETA[d])
 
 
@@ -102,6 +109,9 @@ def describe(
         what = "Fourier modes on the circle" if d == 2 else "spherical harmonics on S^2"
         fused = ", fused" if jax.default_backend() == "gpu" else ""
         return f"spectral, {what}{fused}, error below {tol:g}"
+    compiled = plain and n * n > FEW_PAIRS and _native.ready()
+    if compiled:
+        return "exact, pair by pair, compiled"
     return "exact, dense" if n * n <= DENSE_PAIRS else "exact, in tiles"
 
 

@@ -18,7 +18,8 @@ from pushforward.sums._symmetric import (
     tiled_pairs,
 )
 
-DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
+FEW_PAIRS = 2**17  # up to here the n x n block is fastest whatever else there is
+DENSE_PAIRS = 2**21  # up to here it costs 16 MB and is the fastest by XLA
 
 
 class Exact(AbstractSum):
@@ -41,29 +42,33 @@ class Exact(AbstractSum):
 
     def __call__(self, kernel: Kernel) -> KernelSum:
         """Exact to rounding."""
-        m, n = kernel.queries.shape[0], kernel.keys.shape[0]
-        if m * n <= DENSE_PAIRS:
-            return dense(kernel, kernel.queries, jnp.arange(m))
-        d = kernel.keys.shape[1]
-        tiles = tile_sizes(m, n, d, self.chunk, kernel.causal)
-        by_rows = partial(blocked, tiles=tiles)
-        if not _symmetric_here(kernel) or self.chunk:
+        m, (n, d) = kernel.queries.shape[0], kernel.keys.shape
+        if m * n <= FEW_PAIRS:
+            return all_at_once(kernel)
+        by_rows = all_at_once
+        if m * n > DENSE_PAIRS:
+            tiles = tile_sizes(m, n, d, self.chunk, kernel.causal)
+            by_rows = partial(blocked, tiles=tiles)
+        pairs = None if self.chunk else _pairs_here(kernel)
+        if pairs is None:
             return by_rows(kernel)
-        pairs: Pairs = compiled_pairs
-        if not _native.ready():
-            width = _even(n, 512 if d <= 4 else 1000)  # the fastest measured
-            pairs = partial(tiled_pairs, width=width)
-        by_pairs = partial(symmetric, pairs=pairs, tiles=tiles)
+        by_pairs = partial(symmetric, pairs=pairs, by_rows=by_rows)
         return jax.lax.cond(fixed_shift_is_legal(kernel), by_pairs, by_rows, kernel)
 
 
-def _symmetric_here(kernel: Kernel) -> bool:
-    """Tokens that see each other as they are; on a GPU the tiles are too small."""
+def _pairs_here(kernel: Kernel) -> Pairs | None:
+    """How tokens that see each other as they are look at each pair once, on a CPU."""
+    n, d = kernel.keys.shape
     if not (kernel.own and kernel.unit) or jax.default_backend() != "cpu":
-        return False
+        return None
+    if _native.ready():
+        return compiled_pairs
     # By XLA, rows are faster for these.
-    wide = kernel.keys.shape[1] >= 64 and kernel.keys.dtype == jnp.float32
-    return not (wide or kernel.causal) or _native.ready()
+    wide = d >= 64 and kernel.keys.dtype == jnp.float32
+    if wide or kernel.causal or n * n <= DENSE_PAIRS:
+        return None
+    width = _even(n, 512 if d <= 4 else 1000)  # the fastest measured
+    return partial(tiled_pairs, width=width)
 
 
 def tile_sizes(m: int, n: int, d: int, chunk: int | None, causal=False) -> Tiles:
@@ -81,6 +86,11 @@ def _even(n: int, width: int) -> int:
     """A width near the one asked for that leaves little padding, in whole vectors."""
     count = max(1, round(n / width))
     return 8 * -(-n // (8 * count))
+
+
+def all_at_once(kernel: Kernel) -> KernelSum:
+    """The sum with the whole matrix in memory."""
+    return dense(kernel, kernel.queries, jnp.arange(kernel.queries.shape[0]))
 
 
 def dense(

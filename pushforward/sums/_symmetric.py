@@ -16,21 +16,22 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward.sums import _native
-from pushforward.sums._blocks import FULL, Tiles, blocked, products
+from pushforward.sums._blocks import FULL, products
 from pushforward.sums._exponential import LOG2_E, exp2
 from pushforward.sums._kernel import Kernel, KernelSum
 
 Pairs = Callable[[Kernel], tuple[Array, Array]]
+Sum = Callable[[Kernel], KernelSum]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def symmetric(kernel: Kernel, pairs: Pairs, tiles: Tiles) -> KernelSum:
+def symmetric(kernel: Kernel, pairs: Pairs, by_rows: Sum) -> KernelSum:
     """The sum for tokens on the sphere where the fixed shift e^{beta} is legal.
 
-    `pairs` does the work; derivatives are those of `blocked` by `tiles`.
+    `pairs` does the work; derivatives are those of `by_rows`, the same sum.
     """
     moment, total = pairs(kernel)
-    log_scale = jnp.broadcast_to(kernel.beta, total.shape)
+    log_scale = jnp.broadcast_to(jax.lax.stop_gradient(kernel.beta), total.shape)
     log_own = kernel.beta * jnp.sum(kernel.queries * kernel.keys, axis=1)
     log_own = log_own + kernel.log_weights
     log_total = jnp.log(total + jnp.exp(log_own - log_scale)) + log_scale
@@ -38,9 +39,18 @@ def symmetric(kernel: Kernel, pairs: Pairs, tiles: Tiles) -> KernelSum:
 
 
 @symmetric.defjvp
-def _symmetric_jvp(pairs: Pairs, tiles: Tiles, primals, tangents):
-    by_rows = partial(blocked, tiles=tiles)
-    return symmetric(*primals, pairs, tiles), jax.jvp(by_rows, primals, tangents)[1]
+def _symmetric_jvp(pairs: Pairs, by_rows: Sum, primals, tangents):
+    scale = jax.lax.stop_gradient(primals[0].beta)
+
+    def at_the_same_scale(kernel: Kernel) -> KernelSum:
+        out = by_rows(kernel)
+        moment = jnp.exp(out.log_scale - scale)[:, None] * out.moment
+        return out._replace(
+            log_scale=jnp.full_like(out.log_scale, scale), moment=moment
+        )
+
+    _, derivative = jax.jvp(at_the_same_scale, primals, tangents)
+    return symmetric(*primals, pairs, by_rows), derivative
 
 
 def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:

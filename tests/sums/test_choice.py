@@ -14,6 +14,7 @@ from pushforward.sums import (
     Kernel,
     KernelSum,
     Spectral,
+    _native,
     choose,
     describe,
 )
@@ -62,11 +63,23 @@ def test_large_systems_agree_with_exact():
 
 def test_description_follows_beta():
     assert describe(64, 3, 9.0) == "exact, dense"
-    assert describe(100_000, 16, 9.0) == "exact, in tiles"
+    assert describe(1000, 16, 9.0) == "exact, pair by pair, compiled"
+    assert describe(100_000, 16, 9.0) == "exact, pair by pair, compiled"
     assert "Fourier" in describe(100_000, 2, 9.0)
     assert "harmonics" in describe(100_000, 3, 9.0)
-    assert describe(2000, 3, 2 * spectral_limit(2000, 3)) == "exact, in tiles"
+    colder = 2 * spectral_limit(2000, 3)
+    assert describe(2000, 3, colder) == "exact, pair by pair, compiled"
+    assert describe(1000, 2, 9.0, plain=False) == "exact, dense"
     assert describe(100_000, 2, 9.0, plain=False) == "exact, in tiles"
+
+
+def test_without_a_compiler_the_choice_is_another(monkeypatch):
+    compiled = spectral_limit(3000, 2), spectral_limit(3000, 3)
+    monkeypatch.setattr(_native, "ready", lambda: False)
+    assert describe(1000, 16, 9.0) == "exact, dense"
+    assert describe(100_000, 16, 9.0) == "exact, in tiles"
+    assert spectral_limit(3000, 2) < compiled[0]
+    assert spectral_limit(3000, 3) > compiled[1]
 
 
 def test_a_gpu_sums_the_circle_by_fused_modes(monkeypatch):

@@ -29,14 +29,16 @@ class ByPairs(AbstractSum):
     """The symmetric sum of `Exact` by XLA, however small the problem."""
 
     def __call__(self, kernel):
-        return symmetric(kernel, partial(tiled_pairs, width=3), Tiles(3, 5))
+        return symmetric(
+            kernel, partial(tiled_pairs, width=3), partial(blocked, tiles=Tiles(3, 5))
+        )
 
 
 class Compiled(AbstractSum):
     """The symmetric sum of `Exact` in C++, however small the problem."""
 
     def __call__(self, kernel):
-        return symmetric(kernel, compiled_pairs, Tiles(3, 5))
+        return symmetric(kernel, compiled_pairs, direct)
 
 
 class ByXLA(AbstractSum):
@@ -192,7 +194,7 @@ def test_pairs_looked_at_once_agree_with_dense(beta, width):
     beta = jnp.asarray(beta)
     kernel = Kernel(x, x, values, log_weights, beta, own=True, unit=True)
     by_tiles = partial(tiled_pairs, width=width)
-    found, exact = symmetric(kernel, by_tiles, Tiles(8, 16)), direct(kernel)
+    found, exact = symmetric(kernel, by_tiles, direct), direct(kernel)
     size = 1e-14 * max(1.0, float(beta))
     assert_allclose(found.log_total, exact.log_total, atol=4 * size + 1e-13)
     assert_allclose(found.average(), exact.average(), atol=40 * size)
@@ -200,6 +202,7 @@ def test_pairs_looked_at_once_agree_with_dense(beta, width):
 
 @pytest.mark.parametrize("beta, least", [(9.0, 0.0), (-9.0, 0.0), (9.0, -1500.0)])
 def test_a_large_exact_sum_is_right_whichever_way_it_goes(beta, least, monkeypatch):
+    monkeypatch.setattr(_exact, "FEW_PAIRS", 0)
     monkeypatch.setattr(_exact, "DENSE_PAIRS", 0)
     x = cloud("uniform", 90, 3)
     kernel = itself(x, beta, log_weights=jnp.linspace(least, -1.0, 90))
@@ -261,3 +264,17 @@ def test_vmap_over_temperatures():
     many = jax.vmap(lambda b: Spectral()(itself(x, b)).average())(betas)
     for beta, average in zip(betas, many, strict=True):
         assert_allclose(average, direct(itself(x, beta)).average(), atol=1e-10)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_of_the_exact_sum_where_pairs_are_compiled(causal):
+    x = cloud("uniform", 400, 3)  # more pairs than are summed densely whatever there is
+
+    def loss(method, x, beta):
+        total = method(itself(x, beta, causal=causal))
+        return jnp.sum(jnp.sin(3 * total.average())) + jnp.sum(total.log_total**2)
+
+    found = jax.grad(loss, argnums=(1, 2))(Exact(), x, jnp.asarray(6.0))
+    exact = jax.grad(loss, argnums=(1, 2))(direct, x, jnp.asarray(6.0))
+    for a, b in zip(found, exact, strict=True):
+        assert_allclose(a, b, atol=1e-11 * float(jnp.abs(b).max()))

@@ -168,6 +168,7 @@ def unprepared(monkeypatch, tmp_path):
 
 
 def sums_without_a_compiler(monkeypatch):
+    monkeypatch.setattr(_exact, "FEW_PAIRS", 0)
     monkeypatch.setattr(_exact, "DENSE_PAIRS", 0)
     for d, method, causal in (
         (3, Exact(), False),
