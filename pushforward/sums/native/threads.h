@@ -9,11 +9,12 @@
 #include <thread>
 #include <vector>
 
-// f(k) for k = 0, ..., count - 1, each taken in turn by the next free thread.
+// f(k) for k = 0, ..., count - 1, each taken in turn by the next free thread; no more
+// threads than `most`.
 template <class F>
-void in_parallel(int64_t count, F f) {
+void in_parallel(int64_t count, int64_t most, F f) {
   const int64_t cores = std::thread::hardware_concurrency();
-  const int64_t threads = std::max<int64_t>(1, std::min(cores, count));
+  const int64_t threads = std::max<int64_t>(1, std::min(cores, most));
   std::atomic<int64_t> next{0};
   auto work = [&] {
     for (int64_t k; (k = next.fetch_add(1)) < count;) f(k);
@@ -26,3 +27,17 @@ void in_parallel(int64_t count, F f) {
   work();
   for (auto& t : others) t.join();
 }
+
+// Tokens in slices of whole groups. How many there are depends on n alone.
+struct Slices {
+  Slices(int64_t n, int64_t group) : n(n) {
+    const int64_t wanted = std::max(kLeast, (n + kMost - 1) / kMost);
+    length = (wanted + group - 1) / group * group;
+    count = (n + length - 1) / length;
+  }
+  int64_t first(int64_t slice) const { return slice * length; }
+  int64_t end(int64_t slice) const { return std::min(n, (slice + 1) * length); }
+
+  static constexpr int64_t kLeast = 4096, kMost = 64;
+  int64_t n, length, count;
+};

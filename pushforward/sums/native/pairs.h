@@ -4,9 +4,11 @@
 //
 // Tokens are cut into blocks. A pair of blocks (I, J) adds e F_J to the rows of I and
 // e^T F_I to those of J. The pairs of blocks are the games of a tournament, in which
-// every block plays once a round: games of one round touch different blocks and run side
-// by side, and every block receives its parts in the order of the rounds, so that the
+// every block plays once a round: games of one round touch different blocks and run
+// side by side, and every block receives its parts in the order of the rounds, so that the
 // result does not depend on the number of threads.
+
+#pragma once
 
 #include <memory>
 
@@ -14,7 +16,7 @@
 #include "threads.h"
 #include "xla/ffi/api/ffi.h"
 
-namespace {
+namespace pairs {
 
 constexpr int kBlock = 192;  // tokens; a multiple of every tile below
 constexpr int kStrip = 48;   // rows whose e_ij are held at once: in the cache
@@ -86,7 +88,7 @@ struct Cloud {
 
   template <class F>
   void for_tokens(F work) const {
-    in_parallel(blocks, [&](int64_t block) {
+    in_parallel(blocks, blocks / 8, [&](int64_t block) {
       const int64_t first = block * kBlock;
       for (int64_t i = first; i < std::min(n, first + kBlock); ++i)
         work(i, block, int(i - first));
@@ -147,16 +149,16 @@ struct Side {
   T *moment, *total;
 };
 
-// In a block against itself, where lane `own` is the token itself: not itself, and under
-// a causal mask nothing after it.
+// In a block against itself, where lane `own` is the token itself: not itself, and
+// under a causal mask nothing after it.
 template <class T>
 inline void hide(Vec<T>& e, int own, bool causal) {
   const int last = causal ? kLanes<T> - 1 : own;
   for (int l = std::max(own, 0); l <= std::min(last, kLanes<T> - 1); ++l) e[l] = 0;
 }
 
-// One game, any dimension: a strip of e_ij at a time, then two products with it. I <= J;
-// under a causal mask the tokens of J see those of I, and not the other way round.
+// One game, any dimension: a strip of e_ij at a time, then two products with it.
+// I <= J; under a causal mask the tokens of J see those of I, and not the other way round.
 template <class T>
 void play(Cloud<T>& cloud, int64_t I, int64_t J) {
   constexpr int L = kLanes<T>;
@@ -251,7 +253,8 @@ void tournament(int64_t blocks, F play) {
     while (played[block].load(std::memory_order_acquire) < round)
       std::this_thread::yield();
   };
-  in_parallel(blocks + rounds * games, [&](int64_t k) {
+  // More threads than half of the games of a round would mostly wait.
+  in_parallel(blocks + rounds * games, (games + 1) / 2, [&](int64_t k) {
     int64_t I, J, round = 0;
     if (k < blocks) {
       I = J = k;  // at first, every block against itself
@@ -282,9 +285,9 @@ void sum_pairs(Cloud<T>& cloud) {
 namespace ffi = xla::ffi;
 
 template <ffi::DataType kType>
-ffi::Error pairs(ffi::Buffer<kType> x, ffi::Buffer<kType> f, ffi::Buffer<kType> w,
-                 ffi::BufferR0<kType> scale, bool causal,
-                 ffi::ResultBuffer<kType> moment, ffi::ResultBuffer<kType> total) {
+ffi::Error all(ffi::Buffer<kType> x, ffi::Buffer<kType> f, ffi::Buffer<kType> w,
+               ffi::BufferR0<kType> scale, bool causal,
+               ffi::ResultBuffer<kType> moment, ffi::ResultBuffer<kType> total) {
   using T = ffi::NativeType<kType>;
   try {
     Cloud<T> cloud(x.dimensions()[0], x.dimensions()[1], f.dimensions()[1],
@@ -310,7 +313,9 @@ auto binding() {
       .template Ret<ffi::Buffer<kType>>();
 }
 
-}  // namespace
+}  // namespace pairs
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(pairs_float64, pairs<ffi::F64>, binding<ffi::F64>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(pairs_float32, pairs<ffi::F32>, binding<ffi::F32>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(pairs_float64, pairs::all<xla::ffi::F64>,
+                              pairs::binding<xla::ffi::F64>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(pairs_float32, pairs::all<xla::ffi::F32>,
+                              pairs::binding<xla::ffi::F32>());

@@ -4,6 +4,8 @@
 // cut into slices whose number depends on theirs alone, and parts are added in order:
 // the result does not depend on the number of threads.
 
+#pragma once
+
 #include <cmath>
 
 #include "pages.h"
@@ -11,13 +13,12 @@
 #include "threads.h"
 #include "xla/ffi/api/ffi.h"
 
-namespace {
+namespace circle {
 
 using V = Vec<double>;
 constexpr int L = kLanes<double>;
 constexpr int kAtOnce = kBytes == 64 ? 4 : 2;  // vectors of tokens
 constexpr int kTokens = kAtOnce * L;
-constexpr int64_t kLeastSlice = 4096, kMostSlices = 64;
 
 // z and its power z^k for a few tokens, as real and imaginary parts.
 struct Powers {
@@ -49,12 +50,6 @@ struct Powers {
   }
 };
 
-int64_t slice_length(int64_t n) {
-  const int64_t even = (n + kMostSlices - 1) / kMostSlices;
-  const int64_t length = std::max(kLeastSlice, even);
-  return (length + kTokens - 1) / kTokens * kTokens;
-}
-
 namespace ffi = xla::ffi;
 using Doubles = ffi::Buffer<ffi::F64>;
 using Count = ffi::BufferR0<ffi::S32>;
@@ -65,16 +60,16 @@ ffi::Error modes(Doubles points, Doubles u, Count count, ffi::Result<Doubles> ou
   const int64_t most = out->dimensions()[2];
   const int64_t used = std::max(0, count.typed_data()[0]);
   if (used > most) return ffi::Error::InvalidArgument("too many modes");
-  const int64_t length = slice_length(n), slices = (n + length - 1) / length;
+  const Slices slices(n, kTokens);
   std::fill_n(out->typed_data(), columns * 2 * most, 0.0);
   try {
-    std::vector<double> parts(slices * columns * 2 * used);
-    in_parallel(slices * columns, [&](int64_t task) {
+    std::vector<double> parts(slices.count * columns * 2 * used);
+    in_parallel(slices.count * columns, slices.count, [&](int64_t task) {
       const int64_t slice = task / columns;
       const double* weights = u.typed_data() + task % columns * n;
       std::vector<double> sums(2 * used * L);  // a vector for each part of each mode
-      const int64_t end = std::min(n, (slice + 1) * length);
-      for (int64_t first = slice * length; first < end; first += kTokens) {
+      const int64_t end = slices.end(slice);
+      for (int64_t first = slices.first(slice); first < end; first += kTokens) {
         const int64_t some = std::min<int64_t>(kTokens, end - first);
         Powers z(points.typed_data(), first, some);
         alignas(64) double w[kTokens] = {};
@@ -95,7 +90,7 @@ ffi::Error modes(Doubles points, Doubles u, Count count, ffi::Result<Doubles> ou
       for (int64_t k = 0; k < 2 * used; ++k)
         parts[task * 2 * used + k] = sum<double>(load(&sums[k * L]));
     });
-    for (int64_t task = 0; task < slices * columns; ++task)
+    for (int64_t task = 0; task < slices.count * columns; ++task)
       for (int64_t k = 0; k < 2 * used; ++k)
         out->typed_data()[(task % columns * 2 + k % 2) * most + k / 2] +=
             parts[task * 2 * used + k];
@@ -124,10 +119,10 @@ inline void evaluate(Powers& z, const double* c, int64_t most, int64_t used,
 // work(first, count) for all tokens, a few at a time.
 template <class F>
 void for_all(int64_t n, F work) {
-  const int64_t length = slice_length(n), slices = (n + length - 1) / length;
-  in_parallel(slices, [&](int64_t slice) {
-    const int64_t end = std::min(n, (slice + 1) * length);
-    for (int64_t first = slice * length; first < end; first += kTokens)
+  const Slices slices(n, kTokens);
+  in_parallel(slices.count, slices.count, [&](int64_t slice) {
+    const int64_t end = slices.end(slice);
+    for (int64_t first = slices.first(slice); first < end; first += kTokens)
       work(first, std::min<int64_t>(kTokens, end - first));
   });
 }
@@ -180,8 +175,8 @@ auto binding() {
   return ffi::Ffi::Bind().Arg<Doubles>().Arg<Doubles>().Arg<Count>().Ret<Doubles>();
 }
 
-}  // namespace
+}  // namespace circle
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_modes, modes, binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_series, series, binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_moments, moments, binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_modes, circle::modes, circle::binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_series, circle::series, circle::binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_moments, circle::moments, circle::binding());

@@ -6,6 +6,8 @@
 // the lower half is E_m(s^2) + s O_m(s^2), and by symmetry E_m(s^2) - s O_m(s^2) at the
 // mirror image of m: one vector of each makes all kWidth values.
 
+#pragma once
+
 #include <cmath>
 #include <vector>
 
@@ -14,13 +16,12 @@
 #include "threads.h"
 #include "xla/ffi/api/ffi.h"
 
-namespace {
+namespace grid {
 
 constexpr int kHalf = 8, kWidth = 2 * kHalf;
 constexpr int kTerms = 7;   // of the polynomials E_m and O_m
 constexpr int kAtOnce = 4;  // tokens whose polynomials hide each other's latency
 constexpr double kRound = 6755399441055744.0;  // 1.5 2^52: added, it rounds
-constexpr int64_t kLeastSlice = 4096, kMostSlices = 64;
 typedef double D __attribute__((vector_size(8 * kHalf)));
 typedef int64_t N __attribute__((vector_size(8 * kHalf)));
 
@@ -118,11 +119,6 @@ inline void windows(const double* s, const double* table, D (&low)[kAtOnce],
   }
 }
 
-int64_t slice_length(int64_t n) {
-  const int64_t length = std::max(kLeastSlice, (n + kMostSlices - 1) / kMostSlices);
-  return (length + kHalf - 1) / kHalf * kHalf;
-}
-
 namespace ffi = xla::ffi;
 using Doubles = ffi::Buffer<ffi::F64>;
 
@@ -131,15 +127,15 @@ ffi::Error spread(Doubles points, Doubles w, Doubles table, ffi::Result<Doubles>
   const int64_t n = points.dimensions()[0], grid = out->dimensions()[0];
   if (table.element_count() != 2 * kTerms * kHalf)
     return ffi::Error::InvalidArgument("the table of the window has another shape");
-  const int64_t length = slice_length(n), slices = (n + length - 1) / length;
+  const Slices slices(n, kHalf);
   const int64_t padded = grid + 2 * kWidth;
   std::fill_n(out->typed_data(), grid, 0.0);
   try {
-    std::vector<double> parts(slices * padded);
-    in_parallel(slices, [&](int64_t slice) {
+    std::vector<double> parts(slices.count * padded);
+    in_parallel(slices.count, slices.count, [&](int64_t slice) {
       double* part = &parts[slice * padded];
-      const int64_t end = std::min(n, (slice + 1) * length);
-      for (int64_t i = slice * length; i < end; i += kHalf) {
+      const int64_t end = slices.end(slice);
+      for (int64_t i = slices.first(slice); i < end; i += kHalf) {
         const int64_t some = std::min<int64_t>(kHalf, end - i);
         const Places at(points.typed_data() + 2 * i, some, grid);
         for (int g = 0; g < kHalf; g += kAtOnce) {
@@ -154,7 +150,7 @@ ffi::Error spread(Doubles points, Doubles w, Doubles table, ffi::Result<Doubles>
         }
       }
     });
-    for (int64_t slice = 0; slice < slices; ++slice)
+    for (int64_t slice = 0; slice < slices.count; ++slice)
       for (int64_t l = 0; l < padded; ++l)  // back to l = 0, and around
         out->typed_data()[(l - kHalf + grid / 2 + grid) % grid] +=
             parts[slice * padded + l];
@@ -183,10 +179,10 @@ ffi::Error gather(Doubles points, Doubles functions, Doubles table,
       f[a * padded + l] =
           functions.typed_data()[a * grid + (l - kHalf + grid / 2 + grid) % grid];
   ask_for_large_pages(out->typed_data(), out->size_bytes());
-  const int64_t length = slice_length(n), slices = (n + length - 1) / length;
-  in_parallel(slices, [&](int64_t slice) {
-    const int64_t end = std::min(n, (slice + 1) * length);
-    for (int64_t i = slice * length; i < end; i += kHalf) {
+  const Slices slices(n, kHalf);
+  in_parallel(slices.count, slices.count, [&](int64_t slice) {
+    const int64_t end = slices.end(slice);
+    for (int64_t i = slices.first(slice); i < end; i += kHalf) {
       const int64_t some = std::min<int64_t>(kHalf, end - i);
       const Places at(points.typed_data() + 2 * i, some, grid);
       double total[kHalf], along[kHalf], across[kHalf];
@@ -225,7 +221,7 @@ auto binding() {
   return ffi::Ffi::Bind().Arg<Doubles>().Arg<Doubles>().Arg<Doubles>().Ret<Doubles>();
 }
 
-}  // namespace
+}  // namespace grid
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_spread, spread, binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_gather, gather, binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_spread, grid::spread, grid::binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_gather, grid::gather, grid::binding());
