@@ -108,4 +108,4 @@ def _use_compilation_cache() -> None:
     except OSError:
         return  # a read-only home costs time, not results
     jax.config.update("jax_compilation_cache_dir", str(cache))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

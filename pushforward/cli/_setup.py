@@ -128,11 +128,11 @@ def _free_memory() -> int:
 
 def written(trajectory, out, picture, movie, beta, radius) -> dict[str, str]:
     """Draw what was asked for; the paths of everything on disk."""
-    from pushforward import plot
+    paths = {} if out is None else {"run": str(out)}
+    if picture is None and movie is None:
+        return paths
+    from pushforward import plot  # a second, for those who look
 
-    paths = {}
-    if out is not None:
-        paths["run"] = str(out)
     if picture is not None:
         plot.save(plot.summary(trajectory, beta=beta, radius=radius), picture)
         paths["picture"] = str(picture)

@@ -1,5 +1,6 @@
 """The interaction energy that self-attention climbs."""
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -32,6 +33,7 @@ class InteractionEnergy(AbstractFunctional):
         self.beta = scalar("beta", beta)
         self.sums = sums
 
+    @eqx.filter_jit  # one program, not one for every operation, when it is watched
     def __call__(self, mu: Particles | Density) -> Float[Array, ""]:
         """mean_ij e^{beta <x_i, x_j> - |beta|}, weighted; by modes on a density."""
         if isinstance(mu, Density):
