@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -16,8 +18,14 @@ void in_parallel(int64_t count, int64_t most, F f) {
   const int64_t cores = std::thread::hardware_concurrency();
   const int64_t threads = std::max<int64_t>(1, std::min(cores, most));
   std::atomic<int64_t> next{0};
+  std::exception_ptr wrong;
+  std::once_flag first;
   auto work = [&] {
-    for (int64_t k; (k = next.fetch_add(1)) < count;) f(k);
+    try {
+      for (int64_t k; (k = next.fetch_add(1)) < count;) f(k);
+    } catch (...) {  // beyond a thread it would end the process
+      std::call_once(first, [&] { wrong = std::current_exception(); });
+    }
   };
   std::vector<std::thread> others;
   try {
@@ -26,6 +34,7 @@ void in_parallel(int64_t count, int64_t most, F f) {
   }
   work();
   for (auto& t : others) t.join();
+  if (wrong) std::rethrow_exception(wrong);
 }
 
 // Tokens in slices of whole groups. How many there are depends on n alone.
