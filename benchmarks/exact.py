@@ -27,7 +27,7 @@ def all_pairs_rows(n: int, d: int, dtype: str, quick: bool) -> Iterator[dict]:
     """Every token sees every token."""
     x, ours = tokens(n, d, dtype), drift()
     contestants: Contestants = {OURS: lambda: ours(x, BETA).block_until_ready()}
-    contestants |= {name: make(x) for name, make in peers().items()}
+    contestants |= {name: make(x) for name, make in peers(quick).items()}
     error = float(np.abs(np.asarray(ours(x, BETA)) - reference(x)).max())
     flops = n * n * (4 * d + 2)
     floor = f"{flops / 1e9:.2g} GFLOP, {n * n / 1e6:.0f}M exponentials"
@@ -80,14 +80,17 @@ def reference(x: jax.Array, causal: bool = False) -> np.ndarray:
     return (a @ x) / a.sum(axis=1, keepdims=True)
 
 
-def peers() -> dict[str, Callable]:
-    """What is installed here."""
+def peers(quick: bool) -> dict[str, Callable]:
+    """What is installed here; KeOps compiles too long for those in a hurry."""
     found: dict[str, Callable] = {}
     if importlib.util.find_spec("torch"):
         found |= {"torch SDPA": torch_attention, "torch dense": torch_dense}
     if importlib.util.find_spec("numba"):
         found["numba parallel fastmath"] = numba_loops
-    return found | {"JAX dense": jax_dense, "numpy": numpy_dense}
+    if not quick and importlib.util.find_spec("pykeops"):
+        found["KeOps LazyTensor"] = keops_lazy
+    online = {"JAX scan, online softmax": jax_online, "JAX dense": jax_dense}
+    return found | online | {"numpy": numpy_dense}
 
 
 def torch_attention(x, causal: bool = False) -> Callable:
@@ -129,6 +132,40 @@ def numba_loops(x) -> Callable:
 
     y = np.array(x)
     return lambda: run(y, y.dtype.type(BETA))
+
+
+def keops_lazy(x) -> Callable:
+    """Compiled by KeOps at the first call, which takes about twenty seconds."""
+    import pykeops
+    from pykeops.numpy import LazyTensor
+
+    pykeops.set_verbose(False)  # standard output is for rows
+    y = np.array(x)
+    x_i, y_j = LazyTensor(y[:, None, :]), LazyTensor(y[None, :, :])
+    logits = BETA * (x_i | y_j)
+    return lambda: logits.sumsoftmaxweight(y_j, axis=1)
+
+
+def jax_online(x, columns: int = 500) -> Callable:
+    """A running maximum over blocks of columns, as flash attention does."""
+
+    @jax.jit
+    def run(x):
+        def step(carry, y):
+            top, total, moment = carry
+            s = BETA * x @ y.T
+            higher = jnp.maximum(top, s.max(axis=1))
+            a, old = jnp.exp(s - higher[:, None]), jnp.exp(top - higher)
+            moment = old[:, None] * moment + a @ y
+            return (higher, old * total + a.sum(axis=1), moment), None
+
+        low = jnp.full(x.shape[0], -jnp.inf, x.dtype)
+        start = (low, jnp.zeros_like(low), jnp.zeros_like(x))
+        blocks = x.reshape(-1, columns, x.shape[1])
+        (_, total, moment), _ = jax.lax.scan(step, start, blocks)
+        return moment / total[:, None]
+
+    return lambda: run(x).block_until_ready()
 
 
 def jax_dense(x) -> Callable:

@@ -22,7 +22,7 @@ EXTRAS = {
     "transport": ("optimal transport", ("ot", "ott")),
     "statistics": ("statistics on files", ("ot", "sklearn")),
     "control": ("optimal control", ("optax", "skfem")),
-    "fast": ("non-uniform transforms", ("finufft", "ducc0")),
+    "fast": ("near-linear sums on S^2", ("ducc0",)),
     "web": ("the explorer", ("starlette", "uvicorn", "websockets")),
     "models": ("tokens of trained models", ("tokenizers", "gguf")),
     "cluster": ("sweeps on several machines", ("distributed",)),
