@@ -58,13 +58,13 @@ class Exact(AbstractSum):
 
 def _pairs_here(kernel: Kernel) -> Pairs | None:
     """How tokens that see each other as they are look at each pair once, on a CPU."""
-    n, d = kernel.keys.shape
+    (n, d), dtype = kernel.keys.shape, kernel.keys.dtype
     if not (kernel.own and kernel.unit) or jax.default_backend() != "cpu":
         return None
-    if _native.ready():
+    if dtype in (jnp.float32, jnp.float64) and _native.ready():
         return compiled_pairs
     # By XLA, rows are faster for these.
-    wide = d >= 64 and kernel.keys.dtype == jnp.float32
+    wide = d >= 64 and dtype == jnp.float32
     if wide or kernel.causal or n * n <= DENSE_PAIRS:
         return None
     width = _even(n, 512 if d <= 4 else 1000)  # the fastest measured

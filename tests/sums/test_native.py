@@ -153,6 +153,14 @@ def test_results_do_not_depend_on_the_number_of_cores():
         assert_array_equal(a, b)
 
 
+def test_half_precision_is_left_to_xla():
+    kernel = problem(400, 3, 3, 9.0, jnp.float16)
+    exact = problem(400, 3, 3, 9.0)
+    found = Exact()(kernel).average()
+    assert found.dtype == jnp.float16
+    assert_allclose(found, Exact()(exact).average(), atol=0.05)
+
+
 def test_batches():
     xs = jnp.stack([sphere(100, 3, seed=s) for s in range(3)])
 
