@@ -66,6 +66,7 @@ class RunStore:
         self.hashes: list[str] = [] if m is None else m.hashes.tolist()
         self._pending: Carry | None = None
         self._committed, self._cost = -np.inf, 0.0
+        self._arrays: dict[str, zarr.Array] = {}  # to look one up reads the disk
 
     @classmethod
     def create(cls, path, spec: dict, times: np.ndarray, mu: Particles) -> RunStore:
@@ -99,7 +100,7 @@ class RunStore:
 
     def append(self, carry: Carry, mu: Particles, seen: dict[str, np.ndarray]) -> None:
         """Write one frame; it counts from the next commit on."""
-        k, T = len(self.hashes), self.group["points"].shape[0]
+        k = len(self.hashes)
         own = {name: getattr(mu, name) for name in ("points", "weights", "log_weights")}
         frame = {name: np.asarray(value) for name, value in (own | seen).items()}
         if not (
@@ -112,17 +113,24 @@ class RunStore:
             )
         with _writing(self.path, self.commit):
             for name, value in frame.items():
-                if name not in self.group:
-                    dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
-                    shape, chunks = (T, *value.shape), (1, *value.shape)
-                    allocate(self.group, name, shape, chunks, value.dtype, dims)
-                self.group[name][k] = value
+                self._array(name, value)[k] = value
         self.hashes.append(digest(frame))
         self.times.append(float(carry.t))
         self._pending = carry
         # The disk may take a tenth of the time, and the first frame counts at once.
         if time.monotonic() - self._committed > max(PATIENCE, 10 * self._cost):
             self.commit()
+
+    def _array(self, name: str, value: np.ndarray) -> zarr.Array:
+        """The array of this name, laid out when it is new."""
+        if name not in self._arrays:
+            if name not in self.group:
+                dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
+                frames = self.group["points"].shape[0]
+                shape, chunks = (frames, *value.shape), (1, *value.shape)
+                allocate(self.group, name, shape, chunks, value.dtype, dims)
+            self._arrays[name] = self.group[name]
+        return self._arrays[name]
 
     def commit(self) -> None:
         """Put every frame so far on the disk, then let it count."""
