@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 Contestants = dict[str, Callable[[], object]]
 OURS = "ours"
-PAUSE, WARM_UP = 0.2, 0.1  # seconds
+PAUSE, WARM_UP = 0.15, 0.1  # seconds
 
 
 class Span(NamedTuple):

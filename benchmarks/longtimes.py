@@ -130,12 +130,14 @@ def log_time_cost(n, beta):
 
 
 def rows(quick: bool) -> Iterator[dict]:
-    yield merging_or_not(256 if quick else 1024, 25.0, 1e3)
+    if quick:
+        yield from escape(12.0, (0.1,))
+        return
+    yield merging_or_not(1024, 25.0, 1e3)
     yield from escape(8.0, (0.1, 0.001))
-    yield from escape(12.0 if quick else 16.0, (0.1,))
-    yield from log_time_cost(256 if quick else 1024, 25.0)
-    if not quick:
-        yield from log_time_cost(4096, 100.0)
+    yield from escape(16.0, (0.1,))
+    yield from log_time_cost(1024, 25.0)
+    yield from log_time_cost(4096, 100.0)
 
 
 if __name__ == "__main__":
