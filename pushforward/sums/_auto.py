@@ -94,9 +94,15 @@ def spectral_limit(n: int, d: int) -> float:
 
 
 def describe(
-    n: int, d: int, beta: float, *, plain: bool = True, tol: float = 1e-10
+    n: int,
+    d: int,
+    beta: float,
+    *,
+    plain: bool = True,
+    causal: bool = False,
+    tol: float = 1e-10,
 ) -> str:
-    """The choice for n tokens that see each other, in words.
+    """The choice for n tokens that see each other, in words; `plain`: Q = K = I.
 
     >>> describe(64, 3, 9.0)
     'exact, dense'
@@ -104,7 +110,7 @@ def describe(
     'spectral, Fourier modes on the circle, error below 1e-10'
     """
     n, d = whole("n", n, 1), whole("d", d, 1)
-    method = choose(n, n, d, plain=plain, tol=tol)
+    method = choose(n, n, d, plain=plain and not causal, tol=tol)
     if isinstance(method, Spectral) and abs(beta) <= spectral_limit(n, d):
         what = "Fourier modes on the circle" if d == 2 else "spherical harmonics on S^2"
         fused = ", fused" if jax.default_backend() == "gpu" else ""

@@ -70,6 +70,7 @@ def test_description_follows_beta():
     colder = 2 * spectral_limit(2000, 3)
     assert describe(2000, 3, colder) == "exact, pair by pair, compiled"
     assert describe(1000, 2, 9.0, plain=False) == "exact, dense"
+    assert describe(100_000, 2, 9.0, causal=True) == "exact, pair by pair, compiled"
     assert describe(100_000, 2, 9.0, plain=False) == "exact, in tiles"
 
 

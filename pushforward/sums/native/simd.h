@@ -22,7 +22,7 @@ struct Simd<double> {
   typedef int64_t I __attribute__((vector_size(kBytes)));
   static constexpr int kMantissa = 52;
   static constexpr double kLeast = -1022.0;
-  // Near-minimax on [-1/2, 1/2], highest power first; relative error 3e-18.
+  // Those of _exponential.py: near-minimax on [-1/2, 1/2], relative error 3e-18.
   static constexpr double kPowers[12] = {
       4.4558179083360645e-10, 7.074194297288521e-09,  1.0178057087733941e-07,
       1.3215432535912375e-06, 1.5252733841556773e-05, 0.00015403530463724353,

@@ -11,12 +11,24 @@
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+// Cores that this process may use: fewer than there are under `taskset` and the like.
+inline int64_t cores_of_ours() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  return std::thread::hardware_concurrency();
+}
+
 // f(k) for k = 0, ..., count - 1, each taken in turn by the next free thread; no more
 // threads than `most`.
 template <class F>
 void in_parallel(int64_t count, int64_t most, F f) {
-  const int64_t cores = std::thread::hardware_concurrency();
-  const int64_t threads = std::max<int64_t>(1, std::min(cores, most));
+  const int64_t threads = std::max<int64_t>(1, std::min(cores_of_ours(), most));
   std::atomic<int64_t> next{0};
   std::exception_ptr wrong;
   std::once_flag first;
