@@ -19,6 +19,7 @@ from pushforward.sums._kernel import Kernel, KernelSum
 
 NOTHING = -1e30  # the logarithm of a weight of zero; finite, for the gradient
 SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shift
+COLDEST = {4: 1e7, 8: 1e15}  # beyond, the rounding of <x, x> alone would overflow
 UNROLLED = 4  # dimension up to which an inner product is written out
 LANES = 8  # columns that the vector units take at once
 FULL = jax.lax.Precision.HIGHEST  # never TF32, where there is such a thing
@@ -76,8 +77,9 @@ def fixed_shift_is_legal(kernel: Kernel) -> Bool[Array, ""]:
     """On the sphere the self term is e^{beta}: no total can vanish below it."""
     if not (kernel.own and kernel.unit):
         return jnp.array(False)
-    least = SMALLEST[kernel.keys.dtype.itemsize]
-    return (kernel.beta >= 0) & (kernel.log_weights.min() > least)
+    size = kernel.keys.dtype.itemsize
+    attracts = (kernel.beta >= 0) & (kernel.beta <= COLDEST[size])
+    return attracts & (kernel.log_weights.min() > SMALLEST[size])
 
 
 def _columns(kernel: Kernel, width: int) -> _Columns:

@@ -278,3 +278,11 @@ def test_gradients_of_the_exact_sum_where_pairs_are_compiled(causal):
     exact = jax.grad(loss, argnums=(1, 2))(direct, x, jnp.asarray(6.0))
     for a, b in zip(found, exact, strict=True):
         assert_allclose(a, b, atol=1e-11 * float(jnp.abs(b).max()))
+
+
+@pytest.mark.parametrize("d", [2, 3, 16])
+@pytest.mark.parametrize("beta", [1e6, 1e300])
+def test_the_coldest_sums_are_finite(beta, d):
+    found = Exact()(itself(cloud("uniform", 400, d), beta))
+    assert bool(jnp.isfinite(found.average()).all())
+    assert bool(jnp.isfinite(found.log_total).all())
