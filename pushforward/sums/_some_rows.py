@@ -22,38 +22,42 @@ def some_rows(kernel: Kernel, rows: Int[Array, "r"]) -> KernelSum:
 
 def again_exactly(kernel: Kernel, out: KernelSum, bad: Bool[Array, "m"]) -> KernelSum:
     """Recompute the bad rows, a few at a time; the gradient stays that of `out`."""
-    log_total, moment = _repaired(kernel, out.log_scale, bad, out.log_total, out.moment)
-    return out._replace(log_total=log_total, moment=moment)
+    sums = _repaired(kernel, bad, out.log_scale, out.log_total, out.moment)
+    log_scale, log_total, moment = sums
+    return out._replace(log_scale=log_scale, log_total=log_total, moment=moment)
 
 
 @jax.custom_jvp
-def _repaired(kernel: Kernel, scale, bad, totals, moments) -> tuple[Array, Array]:
+def _repaired(kernel: Kernel, bad, *sums: Array) -> tuple[Array, ...]:
+    """Scales, totals and moments; a row that is summed again has a scale of its own."""
     m = bad.shape[0]
 
     def some_left(state):
         return state[0].any()
 
     def again(state):
-        bad, totals, moments = state
+        bad, scales, totals, moments = state
         rows = jnp.nonzero(bad, size=min(RECOMPUTED, m), fill_value=m)[0]
-        inside = jnp.minimum(rows, m - 1)
-        exact = some_rows(kernel, inside)
-        rescaled = jnp.exp(exact.log_scale - scale[inside])[:, None] * exact.moment
+        exact = some_rows(kernel, jnp.minimum(rows, m - 1))
+        scales = scales.at[rows].set(exact.log_scale, mode="drop")
         totals = totals.at[rows].set(exact.log_total, mode="drop")
-        moments = moments.at[rows].set(rescaled, mode="drop")
-        return bad.at[rows].set(False, mode="drop"), totals, moments
+        moments = moments.at[rows].set(exact.moment, mode="drop")
+        return bad.at[rows].set(False, mode="drop"), scales, totals, moments
 
     def repair(*state):
         return jax.lax.while_loop(some_left, again, state)[1:]
 
     # In a branch, or the compiler would prepare all columns even for no row at all.
     keep = lambda bad, *sums: sums  # noqa: E731
-    return jax.lax.cond(bad.any(), repair, keep, bad, totals, moments)
+    return jax.lax.cond(bad.any(), repair, keep, bad, *sums)
 
 
 @_repaired.defjvp
 def _repaired_jvp(primals, tangents):
-    return _repaired(*primals), tangents[-2:]
+    scales, totals, moments = _repaired(*primals)
+    d_scales, d_totals, d_moments = tangents[-3:]
+    d_moments = jnp.exp(primals[2] - scales)[:, None] * d_moments
+    return (scales, totals, moments), (d_scales, d_totals, d_moments)
 
 
 def error_on(kernel: Kernel, out: KernelSum, rows: Int[Array, "r"]) -> Float[Array, ""]:

@@ -286,3 +286,12 @@ def test_the_coldest_sums_are_finite(beta, d):
     found = Exact()(itself(cloud("uniform", 400, d), beta))
     assert bool(jnp.isfinite(found.average()).all())
     assert bool(jnp.isfinite(found.log_total).all())
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_repulsion_beyond_all_modes_is_exact(d):
+    # Every row is summed again, at scales far below e^{|beta|}.
+    kernel = itself(cloud("uniform", 150, d), -1e6)
+    found, exact = Spectral()(kernel), direct(kernel)
+    assert_allclose(found.log_total, exact.log_total, rtol=1e-12)
+    assert_allclose(found.average(), exact.average(), atol=1e-8)
