@@ -213,7 +213,8 @@ def test_solver_options_are_checked_and_failure_carries_the_partial_answer():
     with pytest.raises(InputError, match="rounds"):
         ColumnGeneration(rounds=0)
     with pytest.raises(NumericalError, match="raise rounds") as caught:
-        npmle(GALAXIES, method=ColumnGeneration(rounds=1))
+        scattered = np.random.default_rng(0).uniform(-10, 10, (200, 2))
+        npmle(scattered, method=ColumnGeneration(rounds=1))
     assert len(caught.value.partial[0]) > 0
 
 

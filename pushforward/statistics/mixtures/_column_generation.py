@@ -1,9 +1,8 @@
-"""The certified solver: add the maxima of D as atoms, re-solve the weights, repeat.
+"""The certified solver: add the maxima of D as atoms, then move all atoms downhill.
 
-Fully corrective column generation. When the certificate is small the atoms are
-gathered by the maximum of D they belong to and the optimality equations are solved by
-Newton's method; the answer is kept only if its certificate is better. Atoms are
-never merged by distance inside the loop: that cycles.
+Fully corrective column generation whose atoms slide: after the weights on the larger
+support are solved for, Newton's method on atoms and weights together finds the local
+minimum nearby. The loss never rises, and the last round converges quadratically.
 """
 
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError, NumericalError
+from pushforward.statistics.mixtures._everywhere import all_modes
 from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_kernel,
@@ -21,8 +21,10 @@ from pushforward.statistics.mixtures._modes import find_modes
 from pushforward.statistics.mixtures._polish import polish
 from pushforward.statistics.mixtures._support_weights import optimal_weights
 
-FIRST_ATOMS = 200  # size of the first support
-POLISH_BELOW = 0.05  # certificate at which Newton's method is worth trying
+FIRST_ATOMS = 80  # size of the first support
+FIRST_TOL = 1e-4  # of the weights on the first support
+COPY = 1e-9  # atoms this close are one
+CLOSE = 1e-2  # atoms this close are tried as one, in the end
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,14 @@ class ColumnGeneration:
 
     def solve(self, sample: Sample) -> tuple[np.ndarray, np.ndarray, list[float]]:
         """Atoms, weights, and the gap after each round."""
-        best = _State.on(sample, _cover(sample), None)
-        current, gaps = best, [best.gap]
-        while best.gap > self.tol and len(gaps) <= self.rounds:
-            current = _polished(sample, current) or _grown(sample, current)
+        current = best = _first(sample)
+        gaps = [best.gap]
+        while len(gaps) <= self.rounds:
+            if current.gap <= self.tol:
+                current = best = current.searched(sample)
+            if best.gap <= self.tol:
+                break
+            current = _grown(sample, current)
             gaps.append(current.gap)
             if current.gap < best.gap:
                 best = current
@@ -56,6 +62,7 @@ class ColumnGeneration:
                 f"{self.rounds} rounds; raise rounds, or accept it with a larger tol.",
                 partial=(best.atoms, best.weights, gaps),
             )
+        best = _simplest(sample, best, self.tol)
         return best.atoms, best.weights, gaps
 
 
@@ -71,18 +78,16 @@ class _State:
         return float(self.log_d[0])
 
     @classmethod
-    def on(
-        cls, sample: Sample, atoms: np.ndarray, weights: np.ndarray | None
-    ) -> "_State":
-        """Optimal weights on `atoms` (or the given ones), and the maxima of D."""
-        if weights is None:
-            table = log_kernel(sample.points, atoms)
-            start = np.full(len(atoms), 1 / len(atoms))
-            weights = optimal_weights(table, sample.weights, start)
-        alive = weights > 0
-        atoms, weights = atoms[alive], weights[alive]
+    def on(cls, sample: Sample, atoms: np.ndarray, weights: np.ndarray) -> "_State":
+        """The atoms and weights given, and the maxima of D."""
         log_f = log_mixture(sample.points, atoms, weights)
         return cls(atoms, weights, *find_modes(sample, log_f, atoms))
+
+    def searched(self, sample: Sample) -> "_State":
+        """The same with every maximum of D that the quicker search overlooked."""
+        log_f = log_mixture(sample.points, self.atoms, self.weights)
+        found = all_modes(sample, log_f, self.modes)
+        return _State(self.atoms, self.weights, found.points, found.log_d)
 
 
 def _cover(sample: Sample) -> np.ndarray:
@@ -97,21 +102,59 @@ def _cover(sample: Sample) -> np.ndarray:
     return data[chosen]
 
 
+def _reweighted(
+    sample: Sample, atoms: np.ndarray, start: np.ndarray, tol: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The atoms that keep a weight at the optimum on this support, and the weights."""
+    table = log_kernel(sample.points, atoms)
+    weights = optimal_weights(table, sample.weights, start, tol=tol)
+    alive = weights > 0
+    return atoms[alive], weights[alive]
+
+
+def _first(sample: Sample) -> _State:
+    """The best weights on a cover of the data, gathered at the maxima of D."""
+    cover = _cover(sample)
+    start = np.full(len(cover), 1 / len(cover))
+    state = _State.on(sample, *_reweighted(sample, cover, start, FIRST_TOL))
+    return _slid(sample, *_gathered(state.atoms, state.weights, state.modes))
+
+
 def _grown(sample: Sample, state: _State) -> _State:
-    new = state.modes[state.log_d > -1e-2]
-    return _State.on(sample, np.concatenate([state.atoms, new]), None)
+    """One round: every maximum of D above one becomes an atom, and all atoms slide."""
+    new = state.modes[state.log_d > 0]
+    start = np.append(0.9 * state.weights, np.full(len(new), 0.1 / len(new)))
+    atoms = np.concatenate([state.atoms, new])
+    # Weights far better than the support itself would be lost in the next round.
+    tol = max(1e-13, 1e-2 * state.gap)
+    return _slid(sample, *_reweighted(sample, atoms, start, tol))
 
 
-def _polished(sample: Sample, state: _State) -> _State | None:
-    """Newton from the atoms gathered by nearest maximum of D; None if no better."""
-    if state.gap > POLISH_BELOW:
-        return None
-    peaks = state.modes[state.log_d > -1e-2]
-    owner = np.argmax(log_kernel(state.atoms, peaks), axis=1)
-    mass = np.bincount(owner, weights=state.weights, minlength=len(peaks))
-    held = mass > 0
-    found = polish(sample, peaks[held], mass[held])
-    if found is None:
-        return None
-    candidate = _State.on(sample, *found)
-    return candidate if candidate.gap < 0.1 * state.gap else None
+def _slid(sample: Sample, atoms: np.ndarray, weights: np.ndarray) -> _State:
+    atoms, weights = polish(sample, atoms, weights)
+    return _State.on(sample, *_gathered(atoms, weights, _apart(atoms, COPY)))
+
+
+def _simplest(sample: Sample, state: _State, tol: float) -> _State:
+    """Atoms that the likelihood hardly tells apart, as one if that is as good."""
+    places = _apart(state.atoms, CLOSE)
+    if len(places) == len(state.atoms):
+        return state
+    simpler = _slid(sample, *_gathered(state.atoms, state.weights, places))
+    simpler = simpler.searched(sample)
+    return simpler if simpler.gap <= max(tol, state.gap) else state
+
+
+def _apart(atoms: np.ndarray, radius: float) -> np.ndarray:
+    """The atoms with no earlier one within the radius."""
+    near = np.sum((atoms[:, None] - atoms[None]) ** 2, axis=2) < radius**2
+    return atoms[~np.tril(near, -1).any(axis=1)]
+
+
+def _gathered(
+    atoms: np.ndarray, weights: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weights, moved to the nearest place; places that get none are left out."""
+    owner = np.argmax(log_kernel(atoms, places), axis=1)
+    mass = np.bincount(owner, weights=weights, minlength=len(places))
+    return places[mass > 0], mass[mass > 0]

@@ -13,13 +13,13 @@ from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
+from pushforward.statistics.mixtures._everywhere import all_modes
 from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_certificate,
     log_kernel,
     log_mixture,
 )
-from pushforward.statistics.mixtures._modes import find_modes
 from pushforward.statistics.mixtures._threads import one_thread
 from pushforward.statistics.mixtures._whitening import Whitening, as_data, as_sample
 
@@ -37,7 +37,9 @@ class MixtureFit:
 
     `loss` is the mean negative log-likelihood l(rho), `log_likelihood` the sum over
     the data, and `gap` = log max D bounds how far `loss` is above the minimum:
-    0 <= loss - min <= gap. `certificate` is max D itself, attained at `worst`.
+    0 <= loss - min <= gap. `certificate` is max D itself, attained at `worst`. It is
+    `proven` for data on a line or in a plane, where D is bounded everywhere; in higher
+    dimensions D was climbed from many starts, and the gap is as good as that search.
     `history` is the gap per round (column generation) or the loss per step.
     """
 
@@ -46,6 +48,7 @@ class MixtureFit:
     loss: float
     log_likelihood: float
     gap: float
+    proven: bool
     worst: Float[np.ndarray, "d"]
     history: list[float] = field(repr=False)
     data: Float[np.ndarray, "n d"] = field(repr=False)
@@ -147,15 +150,16 @@ def _certified(
     order = np.lexsort(atoms.T[::-1])
     atoms, masses = atoms[order], masses[order]
     log_f = log_mixture(sample.points, atoms, masses)
-    modes, log_d = find_modes(sample, log_f, atoms)
+    maxima = all_modes(sample, log_f, atoms)
     value = float(-sample.weights @ log_f) + noise.log_scale
     return MixtureFit(
         atoms=noise.color(atoms),
         weights=masses,
         loss=value,
         log_likelihood=-count * value,
-        gap=max(float(log_d[0]), 0.0),
-        worst=noise.color(modes[:1])[0],
+        gap=maxima.bound,
+        proven=maxima.proven,
+        worst=noise.color(maxima.points[:1])[0],
         history=history,
         data=x,
         noise=noise,

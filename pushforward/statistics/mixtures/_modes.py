@@ -1,7 +1,7 @@
 """Local maxima of D, the candidates for new atoms and the value of the certificate.
 
-D is a positive mixture of Gaussians centered at the data, so the mean-shift map
-increases it and Newton's method on log D converges fast near a maximum:
+D is a positive mixture of Gaussians centered at the data, and Newton's method on
+log D, kept within a radius and turned uphill where D is convex, climbs fast:
 
     grad log D = E_R[X] - x,     Hess log D = Cov_R(X) - I,
 
@@ -25,6 +25,8 @@ GRID_NODES = 40_000
 STARTS = 4_000  # beyond this many data, every k-th datum starts an ascent
 EXTRA = 300  # more atoms than this are thinned before they start ascents
 APART = 0.05
+FLAT = 1e-6  # curvature below which a Newton step is no longer believed
+ROUNDING = 1e-14  # of log D
 SAME = 1e-5  # two ascents that end closer than this found one maximum
 
 
@@ -116,23 +118,24 @@ def _grid_certificate(
 def _ascend(
     sample: Sample, log_f: np.ndarray, starts: np.ndarray, rounds: int = 60
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Newton on log D where it is concave and goes up, mean shift elsewhere."""
-    x, value = starts.copy(), np.full(len(starts), -np.inf)
+    """Newton on log D, uphill along every axis, each start with its own radius."""
+    x, step = starts.copy(), np.zeros_like(starts)
+    value, radius = np.full(len(x), -np.inf), np.ones(len(x))
+    newton = np.zeros_like(x)
     live = np.arange(len(x))
-    proposal, fallback = x.copy(), x.copy()
     for _ in range(rounds):
-        new, newton, mean = _local(sample, log_f, proposal[live])
-        worse = new < value[live]
-        if worse.any():  # Newton overshot: mean shift never does
-            bad = live[worse]
-            proposal[bad] = fallback[bad]
-            new[worse], newton[worse], mean[worse] = _local(
-                sample, log_f, proposal[bad]
-            )
-        step = np.linalg.norm(newton - proposal[live], axis=1)
-        x[live], value[live] = proposal[live], np.maximum(new, value[live])
-        proposal[live], fallback[live] = newton, mean
-        live = live[step > 1e-12 * (1 + np.abs(x[live]).max(axis=1))]
+        found, onward = _local(sample, log_f, x[live] + step[live])
+        up = found >= value[live] - ROUNDING
+        higher, lower = live[up], live[~up]
+        radius[lower] = np.linalg.norm(step[lower], axis=1) / 4
+        radius[higher] *= 2
+        x[higher] += step[higher]
+        value[higher] = np.maximum(found[up], value[higher])
+        newton[higher] = onward[up]
+        length = np.linalg.norm(newton[live], axis=1)
+        shorter = np.minimum(length, radius[live])
+        step[live] = (shorter / np.maximum(length, 1e-300))[:, None] * newton[live]
+        live = live[shorter > 1e-12 * (1 + np.abs(x[live]).max(axis=1))]
         if not len(live):
             break
     return x, value
@@ -140,37 +143,31 @@ def _ascend(
 
 def _local(
     sample: Sample, log_f: np.ndarray, x: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log D(x), the Newton point and the mean-shift point, in blocks."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """log D(x) and the Newton step, in blocks."""
     log_ratio = np.log(sample.weights) - log_f
+    data = sample.points
+    squares = (data[:, :, None] * data[:, None, :]).reshape(len(data), -1)
+    moments = np.concatenate([np.ones((len(data), 1)), data, squares], axis=1)
     rows = max(1, BLOCK // len(log_f))
     parts = [
-        _local_block(sample.points, log_ratio, x[s : s + rows])
+        _local_block(data, moments, log_ratio, x[s : s + rows])
         for s in range(0, len(x), rows)
     ]
-    value, newton, mean = (np.concatenate(p) for p in zip(*parts, strict=True))
-    return value, newton, mean
+    value, newton = (np.concatenate(p) for p in zip(*parts, strict=True))
+    return value, newton
 
 
 def _local_block(
-    data: np.ndarray, log_ratio: np.ndarray, x: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    data: np.ndarray, moments: np.ndarray, log_ratio: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    d = data.shape[1]
     logs = log_kernel(x, data) + log_ratio
     top = logs.max(axis=1, keepdims=True)
-    r = np.exp(logs - top)
-    total = r.sum(axis=1, keepdims=True)
+    total, mean, second = np.split(np.exp(logs - top) @ moments, [1, 1 + d], axis=1)
     value = top[:, 0] + np.log(total[:, 0])
-    r /= total
-    mean = r @ data
-    d = data.shape[1]
-    second = np.einsum("mi,ik,il->mkl", r, data, data, optimize=True)
+    mean, second = mean / total, (second / total).reshape(-1, d, d)
     concavity = np.eye(d) - second + mean[:, :, None] * mean[:, None, :]
-    lowest = np.linalg.eigvalsh(concavity)[:, 0]
-    newton = mean.copy()
-    good = lowest > 1e-3
-    if good.any():
-        gradient = (mean - x)[good]
-        step = np.linalg.solve(concavity[good], gradient[:, :, None])[:, :, 0]
-        length = np.linalg.norm(step, axis=1, keepdims=True)
-        newton[good] = x[good] + step / np.maximum(1.0, length)
-    return value, newton, mean
+    bends, axes = np.linalg.eigh(concavity)
+    uphill = np.einsum("mkl,mk->ml", axes, mean - x) / np.maximum(np.abs(bends), FLAT)
+    return value, np.einsum("mkl,ml->mk", axes, uphill)

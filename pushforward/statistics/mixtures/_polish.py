@@ -1,15 +1,20 @@
-"""Newton's method on the optimality equations of a mixture with k atoms.
+"""The best mixture with at most k atoms near a given one, by Newton's method.
 
-    D(mu_j) = 1,   grad D(mu_j) = 0,     j = 1..k,
+    L(w, mu) = -sum_i p_i log f(X_i) + sum_j w_j ,     w >= 0,
 
-in the unknowns (w, mu). The weights then sum to one by themselves, because
-sum_j w_j D(mu_j) = 1 always.
+whose derivatives are 1 - D(mu_j) in w_j and -w_j grad D(mu_j) in mu_j. The multiplier
+of the constraint is one because sum_j w_j D(mu_j) = 1 always; so the weights sum to
+one by themselves at the end. Steps go downhill in every eigenvector of the Hessian.
 """
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from pushforward.statistics.mixtures._likelihood import Sample, log_kernel
+from pushforward.statistics.mixtures._likelihood import Sample, log_kernel, loss
+
+GONE = 1e-9  # atoms of less weight are dropped: the certificate brings them back
+ROUNDING = 1e-14  # of the loss
 
 
 def polish(
@@ -17,50 +22,90 @@ def polish(
     atoms: Float[np.ndarray, "k d"],
     weights: Float[np.ndarray, "k"],
     *,
-    rounds: int = 30,
-) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "k"]] | None:
-    """Atoms and weights that solve the equations, or None if Newton leaves the region.
+    rounds: int = 40,
+) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "k"]]:
+    """Atoms and weights at a local minimum of L, or as near as `rounds` steps come.
 
-    The caller certifies the result: a solution of these equations with D > 1
-    elsewhere is not an NPMLE.
+    The caller certifies the result: a minimum over k atoms with D > 1 elsewhere is
+    not an NPMLE.
     """
-    k, d = atoms.shape
-    previous = np.inf
+    value, before = _penalized(sample, atoms, weights), np.inf
     for _ in range(rounds):
-        residual, jacobian = _equations(sample, atoms, weights)
-        size = float(np.abs(residual).max())
-        if size < 1e-15 or (size < 1e-11 and size >= previous):
+        slope, bend = _derivatives(sample, atoms, weights)
+        size = float(np.abs(slope).max())
+        if size < 1e-15 or (size < 1e-11 and size >= before):
             break  # converged, or rounding is all that is left
-        step = np.linalg.lstsq(jacobian, -residual, rcond=1e-14)[0]
-        atoms = atoms + step[k:].reshape(k, d)
-        weights = weights + step[:k]
-        if not (np.isfinite(step).all() and (weights > 0).all()):
-            return None
-        previous = size
-    if size > 1e-9 or abs(weights.sum() - 1) > 1e-9:
-        return None
+        before = size
+        moved = _downhill(sample, atoms, weights, value, slope, bend)
+        if moved is None:
+            break
+        atoms, weights, value = moved
     return atoms, weights / weights.sum()
 
 
-def _equations(
+def _penalized(sample: Sample, atoms: np.ndarray, weights: np.ndarray) -> float:
+    return loss(sample, atoms, weights) + float(weights.sum())
+
+
+def _downhill(
+    sample: Sample,
+    atoms: np.ndarray,
+    weights: np.ndarray,
+    value: float,
+    slope: np.ndarray,
+    bend: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """A Newton step, shortened until L falls; None when rounding leaves nothing."""
+    k, d = atoms.shape
+    root = np.sqrt(weights)
+    step = _newton(slope, bend)
+    change, shift = root * step[:k], step[k:].reshape(k, d) / root[:, None]
+    fall = float((change / weights).min())
+    length = min(1.0 / max(1.0, np.abs(shift).max()), 0.99 / max(0.99, -fall))
+    for _ in range(30):
+        w, mu = weights + length * change, atoms + length * shift
+        found = _penalized(sample, mu, w)
+        if found <= value + ROUNDING:
+            kept = w > GONE
+            return mu[kept], w[kept], found
+        length /= 2
+    return None
+
+
+def _newton(slope: np.ndarray, bend: np.ndarray) -> np.ndarray:
+    """The Newton step on the Hessian, made convex by the least shift that was tried."""
+    shift = 0.0
+    while True:
+        try:
+            factor = cho_factor(bend + shift * np.eye(len(bend)))
+            return -cho_solve(factor, slope)
+        except LinAlgError:
+            shift = max(1e-12, 30 * shift)
+
+
+def _derivatives(
     sample: Sample, atoms: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Residual (D - 1, grad D), and its derivative in (w, mu)."""
+    """Gradient and Hessian of L in (w / sqrt w_j, sqrt w_j mu), units of their own."""
     k, d = atoms.shape
     logs = log_kernel(sample.points, atoms)
     r = np.exp(logs - logs.max(axis=1, keepdims=True))
     r /= (r @ weights)[:, None]  # R_ij = phi_ij / f_i
     offset = sample.points[:, None, :] - atoms[None]  # (n, k, d)
-    moment = (r[:, :, None] * offset).reshape(len(r), k * d)
-    p = sample.weights[:, None]
-    value = (p * r).sum(axis=0)
-    gradient = (p * moment).sum(axis=0)
-    features = np.concatenate([r, moment], axis=1)  # d of (D, grad D) through f
-    through_f = np.concatenate([r, moment * np.repeat(weights, d)], axis=1)
-    jacobian = -(p * features).T @ through_f
-    second = np.einsum("ij,ijk,ijl->jkl", p * r, offset, offset, optimize=True)
+    moment = r[:, :, None] * offset
+    p, root = sample.weights, np.sqrt(weights)
+    value, gradient = p @ r, np.tensordot(p, moment, 1)
+    scaled = np.concatenate(
+        [r * root, (moment * root[:, None]).reshape(len(r), k * d)], axis=1
+    )
+    bend = (p[:, None] * scaled).T @ scaled
     for j in range(k):
         block = slice(k + j * d, k + (j + 1) * d)
-        jacobian[j, block] += gradient[j * d : (j + 1) * d]
-        jacobian[block, block] += second[j] - value[j] * np.eye(d)
-    return np.concatenate([value - 1, gradient]), jacobian
+        second = (p * r[:, j] * offset[:, j].T) @ offset[:, j]
+        bend[block, block] -= second - value[j] * np.eye(d)
+        bend[j, block] -= gradient[j]
+        bend[block, j] -= gradient[j]
+    slope = np.concatenate(
+        [root * (1 - value), -(root[:, None] * gradient).reshape(-1)]
+    )
+    return slope, bend

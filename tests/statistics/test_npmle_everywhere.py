@@ -1,0 +1,120 @@
+"""The certificate covers all of space: what a search on a grid overlooks is found."""
+
+import numpy as np
+import pytest
+
+from pushforward.statistics.mixtures import npmle
+from pushforward.statistics.mixtures._everywhere import (
+    PANEL,
+    _interpolated,
+    _interpolation,
+    all_modes,
+    bound_everywhere,
+)
+from pushforward.statistics.mixtures._likelihood import (
+    Sample,
+    log_certificate,
+    log_mixture,
+    loss,
+)
+from pushforward.statistics.mixtures._modes import find_modes
+from pushforward.statistics.mixtures._polish import polish
+
+
+def of(points):
+    return Sample(points, np.full(len(points), 1 / len(points)))
+
+
+def hexagon(n):
+    rng = np.random.default_rng(2023)
+    angle = 2 * np.pi * np.arange(6) / 6
+    corners = 3 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    centers = np.concatenate([corners, np.zeros((1, 2))])
+    return centers[rng.integers(0, 7, n)] + rng.standard_normal((n, 2))
+
+
+# A stationary mixture with eleven atoms: D has a maximum of 1 + 5e-5 on a flat ridge
+# by the atom at (1.55, 2.55), where no node of a grid is above all its neighbours.
+ELEVEN = np.array(
+    [
+        [-3.788, 0.554, 0.0117],
+        [-2.956, -0.087, 0.1353],
+        [-1.506, 2.626, 0.1404],
+        [-1.492, -2.606, 0.1379],
+        [-0.416, -4.662, 0.0001],
+        [0.008, -0.005, 0.1395],
+        [1.47, -2.627, 0.1429],
+        [1.548, 2.592, 0.1429],
+        [2.752, 5.117, 0.0006],
+        [2.883, -0.081, 0.1329],
+        [3.554, 0.289, 0.0158],
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def stationary():
+    sample = of(hexagon(10_000))
+    atoms, weights = polish(sample, ELEVEN[:, :2], ELEVEN[:, 2])
+    return sample, atoms, weights
+
+
+def test_a_maximum_on_a_flat_ridge_is_not_overlooked(stationary):
+    sample, atoms, weights = stationary
+    log_f = log_mixture(sample.points, atoms, weights)
+    _, on_grid = find_modes(sample, log_f, atoms)
+    assert on_grid[0] < 1e-9  # what would have been printed as a proof
+    found = all_modes(sample, log_f, atoms)
+    assert found.proven
+    assert found.log_d[0] == pytest.approx(5.0074e-5, rel=1e-3)
+
+
+def test_the_ridge_costs_an_atom(stationary):
+    sample, atoms, weights = stationary
+    fit = npmle(sample.points)
+    assert len(fit.atoms) == 12 and fit.proven
+    assert fit.gap < 1e-10
+    # The certificate of either bounds the difference, which is real.
+    assert 1e-8 < loss(sample, atoms, weights) - fit.loss < 5.1e-5
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_interpolation_is_exact_to_rounding(d):
+    rng = np.random.default_rng(0)
+    sample = of(3 * rng.standard_normal((200, d)))
+    log_f = log_mixture(sample.points, np.zeros((1, d)), np.ones(1))
+    log_ratio = np.log(sample.weights) - log_f
+    low, extent = sample.points.min(axis=0), np.ptp(sample.points, axis=0)
+    table = _interpolation(
+        sample, log_ratio, low, np.floor(extent / PANEL).astype(int) + 1
+    )
+    at = rng.uniform(0, 1, (500, d)) * extent
+    found = np.exp(_interpolated(table, at / PANEL))
+    exact = np.exp(log_certificate(low + at, sample, log_f))
+    assert np.abs(found - exact).max() < 1e-13 * exact.max()
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_above_the_bound(d, seed):
+    rng = np.random.default_rng(seed)
+    sample = of(2 * rng.standard_normal((60, d)))
+    atoms, weights = rng.standard_normal((4, d)), rng.dirichlet(np.ones(4))
+    log_f = log_mixture(sample.points, atoms, weights)
+    found = all_modes(sample, log_f, atoms)
+    anywhere = rng.uniform(-6, 6, (20_000, d))
+    assert log_certificate(anywhere, sample, log_f).max() <= found.bound
+    assert found.proven and found.bound - found.log_d[0] <= 2e-12
+
+
+def test_a_level_below_the_maximum_is_refuted():
+    sample = of(np.array([[0.0], [5.0]]))
+    log_f = log_mixture(sample.points, np.array([[0.0]]), np.ones(1))
+    bound, higher = bound_everywhere(sample, log_f, np.empty((0, 1)), 0.0)
+    assert bound > 0 and len(higher)
+    assert (log_certificate(higher, sample, log_f) > -1e-13).all()
+
+
+def test_more_than_two_dimensions_are_searched_and_said_not_to_be_proven():
+    fit = npmle(np.random.default_rng(0).standard_normal((40, 3)))
+    assert not fit.proven and fit.gap < 1e-9
