@@ -19,6 +19,7 @@ from pushforward.flows._long_loop import (
     LongSegment,
     advance_long,
     arrived,
+    located,
     start,
 )
 from pushforward.flows._long_outcome import explain_long, readable
@@ -31,8 +32,8 @@ from pushforward.measures import Particles, stack
 
 PATIENCE = 200  # steps between two looks at the keyboard
 SMALLEST = 32  # fewer atoms cost the same: not worth another compilation
-LOCATED = 1e-11  # relative time at which `until` holds: finer than any tolerance
 _start = eqx.filter_jit(start)
+_located = eqx.filter_jit(located)
 _compiled = eqx.filter_jit(advance_long)
 
 
@@ -144,7 +145,7 @@ class _Run:
             budget = int(before.accepted) + PATIENCE
             self.carry = _advance(self.segment, before, log_end, arc_end, budget)
             if int(self.carry.status) == UNTIL:
-                self.carry = self._locate(before)
+                self.carry = _located(self.segment, before, self.carry)
                 return False
             if int(self.carry.status) == RUNNING and int(self.carry.accepted) < budget:
                 return True
@@ -205,23 +206,6 @@ class _Run:
             into = self.names[parent[slot]]
             row = (float(log_t[slot]), float(arc[slot]), self.names[slot], into)
             self.merges.append(row)
-
-    def _locate(self, before: LongCarry) -> LongCarry:
-        """The first time at which `until` holds, by bisection in time."""
-        free = eqx.tree_at(lambda s: s.until, self.segment, None)
-        until = self.segment.until
-        assert until is not None
-        low, high, best = float(before.log_t), self.log_t, self.carry
-        for _ in range(60):
-            middle = float(np.logaddexp(low, high)) - math.log(2.0)
-            if not low < middle < high or high - low < LOCATED:
-                break
-            trial = _advance(free, before, middle, math.inf, 2**62)
-            if bool(until(free.measure(trial.atoms))):
-                high, best = middle, trial
-            else:
-                low, before = middle, trial
-        return eqx.tree_at(lambda c: c.status, best, jnp.asarray(UNTIL))
 
     def trajectory(self) -> Trajectory:
         """Everything that was saved, and how it ended."""

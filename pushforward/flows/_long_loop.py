@@ -6,6 +6,7 @@ since the last merge is kept apart from the total, both as logarithms: at t = 1e
 last approach that takes O(1) would otherwise not change t, and the solver would stall.
 """
 
+import dataclasses
 from collections.abc import Callable
 
 import equinox as eqx
@@ -21,6 +22,8 @@ from pushforward.measures import Particles
 RUNNING, ONE_ATOM, FEWER, BALANCED, OUT_OF_STEPS, UNTIL, NOT_FINITE = range(7)
 
 ROUNDED = 4e-16  # a few units in the last place
+LOCATED = 1e-11  # relative time at which `until` holds: finer than any tolerance
+HALVINGS = 60
 BALANCE = 1e-13  # a drift this much smaller than its terms is rounding
 # After a merge the step keeps its length in time, within these displacements: what is
 # left may be as stiff as before, or slower by a factor of e^{beta}.
@@ -185,6 +188,35 @@ def advance_long(
     return jax.lax.while_loop(
         unfinished, lambda c: _one_step(segment, c, log_end), carry
     )
+
+
+def located(segment: LongSegment, before: LongCarry, after: LongCarry) -> LongCarry:
+    """The first time at which `until` holds, by bisection in time."""
+    free = dataclasses.replace(segment, until=None, shrink=0)
+    until = segment.until
+    assert until is not None
+
+    def wide(state) -> Bool[Array, ""]:
+        low, high, count = state
+        middle = between(low, high)
+        inside = (low.log_t < middle) & (middle < high.log_t) & (count < HALVINGS)
+        return inside & (high.log_t - low.log_t >= LOCATED)
+
+    def halve(state):
+        low, high, count = state
+        middle = between(low, high)
+        trial = advance_long(free, low, middle, jnp.inf, 2**62)
+        met = jnp.asarray(until(free.measure(trial.atoms)), bool)
+        pick = lambda yes, no: jnp.where(met, yes, no)  # noqa: E731
+        low = jax.tree.map(pick, low, trial)
+        high = jax.tree.map(pick, trial, high)
+        return low, high, count + 1
+
+    def between(low, high):
+        return jnp.logaddexp(low.log_t, high.log_t) - jnp.log(2.0)
+
+    found = jax.lax.while_loop(wide, halve, (before, after, 0))[1]
+    return eqx.tree_at(lambda c: c.status, found, jnp.asarray(UNTIL))
 
 
 def arrived(log_t, log_end):
