@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from pushforward.fields import AbstractField, Drive, Motion, scaled_push
-from pushforward.flows._merging import Atoms, Merge, close_pairs, merge_once
+from pushforward.flows._merging import Atoms, Merge, close_pairs, merge_once, some_close
 from pushforward.flows._solver import AbstractSolver
 from pushforward.measures import Particles
 
@@ -102,11 +102,16 @@ def start(segment: LongSegment, atoms: Atoms) -> LongCarry:
 
 def merged(segment: LongSegment, carry: LongCarry, everywhere: bool) -> LongCarry:
     """Merge what is close, and measure the speed anew in a fresh unit."""
-    near = close_pairs(segment.template.space, carry.atoms, segment.merge.radius)
-    found = jnp.any(near & ~jnp.eye(len(near), dtype=bool))
+    space, radius = segment.template.space, segment.merge.radius
 
-    def anew(carry: LongCarry) -> LongCarry:
-        space = segment.template.space
+    def look(carry: LongCarry) -> LongCarry:
+        near = close_pairs(space, carry.atoms, radius)
+        if everywhere:
+            return anew(carry, near)
+        found = jnp.any(near & ~jnp.eye(len(near), dtype=bool))
+        return jax.lax.cond(found, anew, lambda c, near: c, carry, near)
+
+    def anew(carry: LongCarry, near) -> LongCarry:
         atoms = merge_once(space, carry.atoms, near, carry.log_t, carry.arc)
         mu = segment.measure(atoms)
         motion, unit, balanced = _fresh_motion(segment.field, mu, carry.unit)
@@ -128,8 +133,9 @@ def merged(segment: LongSegment, carry: LongCarry, everywhere: bool) -> LongCarr
         )
 
     if everywhere:
-        return anew(carry)
-    return jax.lax.cond(found, anew, lambda c: c, carry)
+        return look(carry)
+    maybe = some_close(space, carry.atoms, radius)
+    return jax.lax.cond(maybe, look, lambda c: c, carry)
 
 
 def _fresh_motion(field: AbstractField, mu: Particles, unit):

@@ -12,6 +12,8 @@ from pushforward.spaces import AbstractSpace, Circle, Sphere
 SMALLEST_RADIUS = (
     1e-7  # its square is fifty times the rounding of |x|^2 + |y|^2 - 2<x,y>
 )
+NEIGHBORS = 4
+FEW = 256  # atoms whose pairs are looked at sooner than sorted
 
 
 class Merge(eqx.Module):
@@ -64,11 +66,35 @@ def close_pairs(space: AbstractSpace, atoms: Atoms, radius) -> Bool[Array, "n n"
     x, alive = atoms.points, atoms.alive
     squares = jnp.sum(x**2, axis=1)
     chord2 = squares[:, None] + squares[None, :] - 2 * (x @ x.T)
-    chord = radius
-    if isinstance(space, Sphere | Circle):
-        chord = 2 * jnp.sin(radius / 2)
-    near = (chord2 <= chord**2) & alive[:, None] & alive[None, :]
+    near = (chord2 <= _chord(space, radius) ** 2) & alive[:, None] & alive[None, :]
     return near | jnp.eye(len(x), dtype=bool)
+
+
+def some_close(space: AbstractSpace, atoms: Atoms, radius) -> Bool[Array, ""]:
+    """Whether there may be a close pair, without looking at all pairs.
+
+    Atoms that are close are close along a line, too: in the order along it only a few
+    neighbors need a look. Where more than those are within reach the answer is yes.
+    """
+    x, n = atoms.points, len(atoms.parent)
+    if n <= FEW:
+        return jnp.asarray(True)
+    line = jnp.cos(jnp.arange(1.0, x.shape[1] + 1))  # any line that is nobody's axis
+    line = line / jnp.linalg.norm(line)
+    apart = 4.0 * jnp.max(jnp.linalg.norm(x, axis=1)) * jnp.arange(1.0, n + 1)
+    along = jnp.where(atoms.alive, x @ line, apart)
+    order = jnp.argsort(along)
+    x, along, alive = x[order], along[order], atoms.alive[order]
+    reach = 1.05 * _chord(space, radius)  # the rounding of squares in `close_pairs`
+    found = jnp.any(along[NEIGHBORS:] - along[:-NEIGHBORS] <= reach)
+    for k in range(1, NEIGHBORS):
+        chord2 = jnp.sum((x[k:] - x[:-k]) ** 2, axis=1)
+        found |= jnp.any((chord2 <= reach**2) & alive[k:] & alive[:-k])
+    return found
+
+
+def _chord(space: AbstractSpace, radius):
+    return 2 * jnp.sin(radius / 2) if isinstance(space, Sphere | Circle) else radius
 
 
 def merge_once(

@@ -14,6 +14,7 @@ from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._symmetric import (
     Pairs,
     compiled_pairs,
+    derived,
     symmetric,
     tiled_pairs,
 )
@@ -49,14 +50,16 @@ class Exact(AbstractSum):
         if m * n > DENSE_PAIRS:
             tiles = tile_sizes(m, n, d, self.chunk, kernel.causal)
             by_rows = partial(blocked, tiles=tiles)
-        pairs = None if self.chunk else _pairs_here(kernel)
+        pairs = None if self.chunk else pairs_here(kernel)
         if pairs is None:
             return by_rows(kernel)
-        by_pairs = partial(symmetric, pairs=pairs, by_rows=by_rows)
+        by_pairs = partial(
+            derived, by_pairs=partial(symmetric, pairs=pairs), by_rows=by_rows
+        )
         return jax.lax.cond(fixed_shift_is_legal(kernel), by_pairs, by_rows, kernel)
 
 
-def _pairs_here(kernel: Kernel) -> Pairs | None:
+def pairs_here(kernel: Kernel) -> Pairs | None:
     """How tokens that see each other as they are look at each pair once, on a CPU."""
     (n, d), dtype = kernel.keys.shape, kernel.keys.dtype
     if not (kernel.own and kernel.unit) or jax.default_backend() != "cpu":

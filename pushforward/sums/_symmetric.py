@@ -25,32 +25,44 @@ Sum = Callable[[Kernel], KernelSum]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def symmetric(kernel: Kernel, pairs: Pairs, by_rows: Sum) -> KernelSum:
-    """The sum for tokens on the sphere where the fixed shift e^{beta} is legal.
+def derived(kernel: Kernel, by_pairs: Sum, by_rows: Sum) -> KernelSum:
+    """The sum by pairs, with the derivative of the same sum by rows."""
+    return by_pairs(kernel)
 
-    `pairs` does the work; derivatives are those of `by_rows`, the same sum.
-    """
+
+@derived.defjvp
+def _derived_jvp(by_pairs: Sum, by_rows: Sum, primals, tangents):
+    found = derived(*primals, by_pairs, by_rows)
+
+    def at_the_same_scale(kernel: Kernel) -> KernelSum:
+        out = by_rows(kernel)
+        moment = jnp.exp(out.log_scale - found.log_scale)[:, None] * out.moment
+        return out._replace(log_scale=found.log_scale, moment=moment)
+
+    return found, jax.jvp(at_the_same_scale, primals, tangents)[1]
+
+
+def symmetric(kernel: Kernel, pairs: Pairs) -> KernelSum:
+    """The sum for tokens on the sphere where the fixed shift e^{beta} is legal."""
     moment, total = pairs(kernel)
-    log_scale = jnp.broadcast_to(jax.lax.stop_gradient(kernel.beta), total.shape)
-    log_own = kernel.beta * jnp.sum(kernel.queries * kernel.keys, axis=1)
-    log_own = log_own + kernel.log_weights
+    log_scale = jnp.broadcast_to(kernel.beta, total.shape)
+    log_own = _log_own(kernel)
     log_total = jnp.log(total + jnp.exp(log_own - log_scale)) + log_scale
     return KernelSum(log_total, log_scale, moment, log_own)
 
 
-@symmetric.defjvp
-def _symmetric_jvp(pairs: Pairs, by_rows: Sum, primals, tangents):
-    scale = jax.lax.stop_gradient(primals[0].beta)
+def apart(kernel: Kernel, pairs: Pairs) -> KernelSum:
+    """The same with the pull of the others at a scale of its own, in every row."""
+    moment, total = pairs(kernel)
+    log_scale = kernel.beta + jnp.log(total)
+    log_own = _log_own(kernel)
+    log_total = jnp.logaddexp(log_scale, log_own)
+    return KernelSum(log_total, log_scale, moment / total[:, None], log_own)
 
-    def at_the_same_scale(kernel: Kernel) -> KernelSum:
-        out = by_rows(kernel)
-        moment = jnp.exp(out.log_scale - scale)[:, None] * out.moment
-        return out._replace(
-            log_scale=jnp.full_like(out.log_scale, scale), moment=moment
-        )
 
-    _, derivative = jax.jvp(at_the_same_scale, primals, tangents)
-    return symmetric(*primals, pairs, by_rows), derivative
+def _log_own(kernel: Kernel) -> Float[Array, "n"]:
+    own = kernel.beta * jnp.sum(kernel.queries * kernel.keys, axis=1)
+    return own + kernel.log_weights
 
 
 def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ import pytest
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.fields import Alibi, PositionAttention
-from pushforward.flows._merging import Atoms, close_pairs, merge_once
+from pushforward.flows._merging import FEW, Atoms, close_pairs, merge_once, some_close
 from pushforward.observables import cluster_life
 
 RADII = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -53,6 +53,31 @@ def test_merging_reaches_no_farther_than_the_radius():
     assert np.asarray(new.alive).sum() < 50
     gone = ~np.asarray(new.alive)
     assert (np.asarray(new.log_absorbed)[gone] == 1.5).all()
+
+
+@pytest.mark.parametrize("d", [2, 3, 16])
+@pytest.mark.parametrize("radius", [1e-6, 1e-3, 0.3])
+def test_no_close_pair_is_overlooked(d, radius):
+    """Along a line or among all pairs: what is close is seen, dead atoms are not."""
+    n = FEW + 44
+    x = crowd(n, d).points
+    twin = x[7] + 0.9 * radius * (x[8] - x[7]) / jnp.linalg.norm(x[8] - x[7])
+    twin = twin / jnp.linalg.norm(twin)
+    blank, weights = jnp.full(n, -jnp.inf), jnp.full(n, -np.log(n))
+    space = pf.Sphere(d)
+    for points, masses in (
+        (x, weights),
+        (x.at[200].set(twin), weights),
+        (x.at[200].set(twin), weights.at[200].set(-jnp.inf)),
+        (jnp.broadcast_to(x[0], x.shape), weights),
+        (jnp.broadcast_to(x[0], x.shape), blank),
+    ):
+        atoms = Atoms(points, masses, jnp.arange(n), blank, blank)
+        near = close_pairs(space, atoms, radius) & ~jnp.eye(n, dtype=bool)
+        seen = bool(some_close(space, atoms, radius))
+        assert seen >= bool(near.any())
+        if radius == 1e-6:  # no crowd by chance, so no false alarm either
+            assert seen == bool(near.any())
 
 
 @pytest.fixture(scope="module")

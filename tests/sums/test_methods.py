@@ -15,7 +15,12 @@ from pushforward.sums._circle import LARGEST_BETA, Modes
 from pushforward.sums._exact import dense
 from pushforward.sums._kernel import AbstractSum
 from pushforward.sums._spectral import SAFETY, _spectral
-from pushforward.sums._symmetric import compiled_pairs, symmetric, tiled_pairs
+from pushforward.sums._symmetric import (
+    compiled_pairs,
+    derived,
+    symmetric,
+    tiled_pairs,
+)
 
 
 class Tiled(AbstractSum):
@@ -29,16 +34,15 @@ class ByPairs(AbstractSum):
     """The symmetric sum of `Exact` by XLA, however small the problem."""
 
     def __call__(self, kernel):
-        return symmetric(
-            kernel, partial(tiled_pairs, width=3), partial(blocked, tiles=Tiles(3, 5))
-        )
+        by_pairs = partial(symmetric, pairs=partial(tiled_pairs, width=3))
+        return derived(kernel, by_pairs, partial(blocked, tiles=Tiles(3, 5)))
 
 
 class Compiled(AbstractSum):
     """The symmetric sum of `Exact` in C++, however small the problem."""
 
     def __call__(self, kernel):
-        return symmetric(kernel, compiled_pairs, direct)
+        return derived(kernel, partial(symmetric, pairs=compiled_pairs), direct)
 
 
 class ByXLA(AbstractSum):
@@ -194,7 +198,7 @@ def test_pairs_looked_at_once_agree_with_dense(beta, width):
     beta = jnp.asarray(beta)
     kernel = Kernel(x, x, values, log_weights, beta, own=True, unit=True)
     by_tiles = partial(tiled_pairs, width=width)
-    found, exact = symmetric(kernel, by_tiles, direct), direct(kernel)
+    found, exact = symmetric(kernel, by_tiles), direct(kernel)
     size = 1e-14 * max(1.0, float(beta))
     assert_allclose(found.log_total, exact.log_total, atol=4 * size + 1e-13)
     assert_allclose(found.average(), exact.average(), atol=40 * size)
