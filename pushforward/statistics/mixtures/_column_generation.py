@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError, NumericalError
-from pushforward.statistics.mixtures._everywhere import all_modes
+from pushforward.statistics.mixtures._everywhere import Maxima, Solution, all_modes
 from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_kernel,
@@ -43,8 +43,8 @@ class ColumnGeneration:
         if self.rounds < 1:
             raise InputError(f"rounds must be at least 1, got {self.rounds}.")
 
-    def solve(self, sample: Sample) -> tuple[np.ndarray, np.ndarray, list[float]]:
-        """Atoms, weights, and the gap after each round."""
+    def solve(self, sample: Sample) -> Solution:
+        """The history is the gap after each round."""
         current = best = _first(sample)
         gaps = [best.gap]
         while len(gaps) <= self.rounds:
@@ -63,7 +63,7 @@ class ColumnGeneration:
                 partial=(best.atoms, best.weights, gaps),
             )
         best = _simplest(sample, best, self.tol)
-        return best.atoms, best.weights, gaps
+        return Solution(best.atoms, best.weights, gaps, best.maxima)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +72,7 @@ class _State:
     weights: Float[np.ndarray, "k"]
     modes: Float[np.ndarray, "m d"]
     log_d: Float[np.ndarray, "m"]
+    maxima: Maxima | None = None  # once the search was complete
 
     @property
     def gap(self) -> float:
@@ -87,7 +88,7 @@ class _State:
         """The same with every maximum of D that the quicker search overlooked."""
         log_f = log_mixture(sample.points, self.atoms, self.weights)
         found = all_modes(sample, log_f, self.modes)
-        return _State(self.atoms, self.weights, found.points, found.log_d)
+        return _State(self.atoms, self.weights, found.points, found.log_d, found)
 
 
 def _cover(sample: Sample) -> np.ndarray:

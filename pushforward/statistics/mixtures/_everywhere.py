@@ -49,6 +49,15 @@ class Maxima(NamedTuple):
     proven: bool
 
 
+class Solution(NamedTuple):
+    """Atoms, weights, a number per round, and the maxima of D where they are known."""
+
+    atoms: Float[np.ndarray, "k d"]
+    weights: Float[np.ndarray, "k"]
+    history: list[float]
+    maxima: Maxima | None = None
+
+
 def all_modes(
     sample: Sample, log_f: Float[np.ndarray, "n"], extra: Float[np.ndarray, "k d"]
 ) -> Maxima:
@@ -101,7 +110,8 @@ def bound_everywhere(
             return float(value.max()), low + side * nodes[value > level]
         seen += len(nodes)
         top = value[where.reshape(len(box), -1)].max(axis=1) + d * side**2 / 8
-        left = (top > level) & ~_covered(low + side * box, side, modes, radius)
+        box, top = box[top > level], top[top > level]
+        left = ~_covered(low + side * box, side, modes, radius)
         bound = float(top[left].max(initial=level))
         box = (2 * box[left, None] + corners).reshape(-1, d)
         side = side / 2

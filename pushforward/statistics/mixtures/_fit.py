@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
-from pushforward.statistics.mixtures._everywhere import all_modes
+from pushforward.statistics.mixtures._everywhere import Solution, all_modes
 from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_certificate,
@@ -27,7 +27,7 @@ from pushforward.statistics.mixtures._whitening import Whitening, as_data, as_sa
 class Method(Protocol):
     """A solver: `ColumnGeneration()`, or a particle descent such as `wfr(1000)`."""
 
-    def solve(self, sample: Sample) -> tuple[np.ndarray, np.ndarray, list[float]]:
+    def solve(self, sample: Sample) -> Solution:
         """Atoms, weights and a history, for whitened data."""
 
 
@@ -141,7 +141,7 @@ def _certified(
     x: np.ndarray, noise: Whitening, sample: Sample, count: float, method: Method
 ) -> MixtureFit:
     """Solve, then search all of space for the largest D."""
-    atoms, masses, history = method.solve(sample)
+    atoms, masses, history, maxima = method.solve(sample)
     if not (np.isfinite(atoms).all() and np.isfinite(masses).all()):
         raise InputError(
             "the solver left the finite numbers; rescale the data to a few hundred "
@@ -150,7 +150,7 @@ def _certified(
     order = np.lexsort(atoms.T[::-1])
     atoms, masses = atoms[order], masses[order]
     log_f = log_mixture(sample.points, atoms, masses)
-    maxima = all_modes(sample, log_f, atoms)
+    maxima = maxima or all_modes(sample, log_f, atoms)
     value = float(-sample.weights @ log_f) + noise.log_scale
     return MixtureFit(
         atoms=noise.color(atoms),

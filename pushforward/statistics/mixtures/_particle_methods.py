@@ -21,6 +21,7 @@ from pushforward.statistics.mixtures._descent import (
     WassersteinStep,
     descend,
 )
+from pushforward.statistics.mixtures._everywhere import Solution
 from pushforward.statistics.mixtures._likelihood import (
     Sample,
     log_certificate,
@@ -122,8 +123,8 @@ class ParticleDescent:
         if self.iterations < 1:
             raise InputError(f"iterations must be positive, got {self.iterations}.")
 
-    def solve(self, sample: Sample) -> tuple[np.ndarray, np.ndarray, list[float]]:
-        """Atoms, weights, and the loss after each step, the start first."""
+    def solve(self, sample: Sample) -> Solution:
+        """The history is the loss after each step, the start first."""
         atoms, weights = self.start.draw(sample)
         x, p = jnp.asarray(sample.points), jnp.asarray(sample.weights)
         history: list[float] = []
@@ -142,7 +143,7 @@ class ParticleDescent:
             history += np.asarray(losses).tolist()
             done += count
         weights = weights / weights.sum()
-        return atoms, weights, [*history, loss(sample, atoms, weights)]
+        return Solution(atoms, weights, [*history, loss(sample, atoms, weights)])
 
     def _capacity(self, sample: Sample) -> int:
         """Slots for all particles that can ever live, so that one shape compiles."""
