@@ -50,11 +50,19 @@ class Harmonics(AbstractTransform):
 
     def evaluate(self, q, k, u, beta):
         """Channel by channel."""
-        return self._on_host(_by_channel, q, k, u, beta)
+        return self._on_host(_by_channel, q, k, u, beta).T
 
     def of_points(self, q, k, w, beta):
         """From one transform: the moment is a gradient plus a radial part."""
-        return self._on_host(_of_points, q, k, w, beta)
+        total, along, south, east = self._on_host(_of_points, q, k, w, beta)
+        sine = jnp.hypot(q[:, 0], q[:, 1])
+        pole = sine == 0  # longitude zero there, as atan2 has it
+        a = jnp.where(pole, 1.0, q[:, 0] / jnp.where(pole, 1.0, sine))
+        b = jnp.where(pole, 0.0, q[:, 1] / jnp.where(pole, 1.0, sine))
+        down = south * q[:, 2]
+        across = [down * a - east * b, down * b + east * a, -south * sine]
+        moment = along[:, None] * q + jnp.stack(across, axis=1)
+        return jnp.concatenate([total[:, None], moment], axis=1)
 
     def error(self, beta, largest):
         """Rounding is relative to the largest value, and worse at low degree."""
@@ -63,7 +71,7 @@ class Harmonics(AbstractTransform):
 
     def _on_host(self, work, q, k, u, beta):
         columns = u.shape[1] if work is _by_channel else 4
-        shape = jax.ShapeDtypeStruct((q.shape[0], columns), jnp.float64)
+        shape = jax.ShapeDtypeStruct((columns, q.shape[0]), jnp.float64)
         call = partial(_called, work, self.tail, self.limit, columns)
         return jax.pure_callback(call, shape, q, k, u, beta, vmap_method="sequential")
 
@@ -72,7 +80,7 @@ def _called(work, tail: float, limit: float, columns: int, q, k, u, beta) -> np.
     q, k, u = (np.asarray(a, dtype=np.float64) for a in (q, k, u))
     beta = float(beta)
     if abs(beta) > limit:
-        return np.zeros((len(q), columns))
+        return np.zeros((columns, len(q)))
     return work(q, k, u, beta, degree(beta, tail))
 
 
@@ -80,15 +88,16 @@ def _by_channel(q, k, u, beta: float, L: int) -> np.ndarray:
     scale = 4 * np.pi * coefficients(beta, L + 1)
     at_k = _angles(k)
     at_q = at_k if np.array_equal(q, k) else _angles(q)
-    out = np.empty((len(q), u.shape[1]))
+    out = np.empty((u.shape[1], len(q)))
     for c in range(u.shape[1]):
         alm = _modes(u[:, c], at_k, L) * _per_degree(scale, L)
-        out[:, c] = _values(alm, at_q, L)
+        out[c] = _values(alm, at_q, L)
     return out
 
 
 def _of_points(q, k, w, beta: float, L: int) -> np.ndarray:
-    """w_j (1, k_j): the moment is grad / beta, tangent, plus a radial part.
+    """The sum of w_j, of w_j <q, k_j>, and the two parts of grad / beta, to the south
+    and to the east: the moment, w_j k_j, is the gradient, tangent, and a radial part.
 
     i_l / beta = (i_{l-1} - i_{l+1}) / (2l + 1) and
     i_l' = (l i_{l-1} + (l + 1) i_{l+1}) / (2l + 1) need no division by beta.
@@ -102,11 +111,10 @@ def _of_points(q, k, w, beta: float, L: int) -> np.ndarray:
     at_k = _angles(k)
     at_q = at_k if np.array_equal(q, k) else _angles(q)
     alm = 4 * np.pi * _modes(w[:, 0], at_k, L)
-    out = np.empty((len(q), 4))
-    out[:, 0] = _values(alm * _per_degree(b[: L + 1], L), at_q, L)
-    along = _values(alm * _per_degree(radial, L), at_q, L)
-    across = _gradient(alm * _per_degree(slope, L), q, at_q, L)
-    out[:, 1:] = along[:, None] * q + across
+    out = np.empty((4, len(q)))
+    out[0] = _values(alm * _per_degree(b[: L + 1], L), at_q, L)
+    out[1] = _values(alm * _per_degree(radial, L), at_q, L)
+    out[2:] = _gradient(alm * _per_degree(slope, L), at_q, L)
     return out
 
 
@@ -141,16 +149,9 @@ def _values(alm: np.ndarray, loc: np.ndarray, L: int) -> np.ndarray:
     return ducc0.sht.synthesis_general(alm=alm, spin=0, **_options(loc, L))[0]
 
 
-def _gradient(alm: np.ndarray, x: np.ndarray, loc: np.ndarray, L: int) -> np.ndarray:
-    """The tangent gradient at x, in the coordinates of R^3."""
+def _gradient(alm: np.ndarray, loc: np.ndarray, L: int) -> np.ndarray:
+    """The tangent gradient, to the south and to the east."""
     import ducc0
 
-    south, east = ducc0.sht.synthesis_general(
-        alm=alm, spin=1, mode="DERIV1", **_options(loc, L)
-    )
-    sine = np.hypot(x[:, 0], x[:, 1])
-    pole = sine == 0  # longitude zero there, as atan2 has it
-    a = np.where(pole, 1.0, x[:, 0] / np.where(pole, 1.0, sine))
-    b = np.where(pole, 0.0, x[:, 1] / np.where(pole, 1.0, sine))
-    down = south * x[:, 2]
-    return np.column_stack([down * a - east * b, down * b + east * a, -south * sine])
+    options = _options(loc, L)
+    return ducc0.sht.synthesis_general(alm=alm, spin=1, mode="DERIV1", **options)
