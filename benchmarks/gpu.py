@@ -19,7 +19,7 @@ import numpy as np
 
 import pushforward  # noqa: F401
 from pushforward.sums import Auto, Exact, Kernel
-from pushforward.sums._pallas import FusedGPU
+from pushforward.sums._pallas import FusedGPU, HalfGPU
 from pushforward.sums._pallas_circle import circle_sums
 
 BETA = 9.0
@@ -163,6 +163,10 @@ def exact_rows():
             "torch float32": torch_seconds(x32, torch.float32),
             "torch flash bf16": torch_seconds(x32, torch.bfloat16),
         }
+        if d > 8:
+            quick = seconds(drift_jit, HalfGPU(), kernel, repeats=7)
+            coarse = error(x, drift_jit(HalfGPU(), kernel))
+            print(f"  HalfGPU d={d}: {quick * 1e3:.2f} ms, error {coarse:.1e}")
         if n <= 2**18:
             peers["XLA row blocks"] = seconds(drift_jit, Exact(), kernel, repeats=3)
         yield {

@@ -72,6 +72,23 @@ def euler(x, beta, dt, most):
     return np.inf
 
 
+def against_small_steps(n, beta, t1):
+    """Merging against the published scheme; some of its equal steps are timed."""
+    mu, field = crowd(n), pf.Attention(beta)
+    start, some = np.asarray(mu.points), 50
+
+    def work():
+        return pf.flow(field, mu, t1, save=2, merge=pf.Merge()).final.points
+
+    ours, _ = timed(work)
+    begin = time.perf_counter()
+    euler(start, beta, 0.1, some)
+    peer = (time.perf_counter() - begin) * (10 * t1 / some)
+    name = f"SA, beta = {beta:g}, to t = {t1:g}"
+    of_all = f"numpy Euler, dt = 0.1 ({some} of {10 * t1:,.0f} steps timed)"
+    return row(name, n, ours, of_all, peer, None)
+
+
 def escape(beta, steps):
     """Two clusters 90 degrees apart to 0.999: ours, and Euler at a step that suits it.
 
@@ -134,6 +151,8 @@ def rows(quick: bool) -> Iterator[dict]:
         yield from escape(12.0, (0.1,))
         return
     yield merging_or_not(1024, 25.0, 1e3)
+    for beta in (9.0, 25.0, 100.0):
+        yield against_small_steps(1024, beta, 1e3)
     yield from escape(8.0, (0.1, 0.001))
     yield from escape(16.0, (0.1,))
     yield from log_time_cost(1024, 25.0)

@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from pushforward.sums import Auto as Auto
     from pushforward.sums import Exact as Exact
     from pushforward.sums import FusedGPU as FusedGPU
+    from pushforward.sums import HalfGPU as HalfGPU
     from pushforward.sums import Nystrom as Nystrom
     from pushforward.sums import Ring as Ring
     from pushforward.sums import Spectral as Spectral
@@ -113,6 +114,7 @@ _HOMES = {
         Auto
         Exact
         FusedGPU
+        HalfGPU
         Nystrom
         Ring
         Spectral

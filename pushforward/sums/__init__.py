@@ -12,5 +12,6 @@ from pushforward.sums._kernel import Kernel as Kernel
 from pushforward.sums._kernel import KernelSum as KernelSum
 from pushforward.sums._nystrom import Nystrom as Nystrom
 from pushforward.sums._pallas import FusedGPU as FusedGPU
+from pushforward.sums._pallas import HalfGPU as HalfGPU
 from pushforward.sums._ring import Ring as Ring
 from pushforward.sums._spectral import Spectral as Spectral

@@ -22,6 +22,7 @@ from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._pallas_large import large_sum
 from pushforward.sums._pallas_small import small_sum
 
+Tile = tuple[int, int, int]
 SMALL_D = 8  # up to here coordinates are scalars of the tile; above, tensor cores
 _log = logging.getLogger("pushforward")
 
@@ -48,31 +49,10 @@ class FusedGPU(AbstractSum):
 
     def __call__(self, kernel: Kernel) -> KernelSum:
         """Exact to float32 rounding; falls back where the fixed shift is not legal."""
-        why = _unsuited(kernel)
-        if why:
-            _warn_once(why)
-            return Exact()(kernel)
-        # A negative beta repels: the self term is then the smallest, not the largest.
-        return lax.cond(kernel.beta >= 0, self._attracted, Exact(), kernel)
-
-    def _attracted(self, kernel: Kernel) -> KernelSum:
         tile = self._tile(kernel.queries.shape[1])
-        total, moment = _fused(
-            kernel.queries,
-            kernel.keys,
-            kernel.values,
-            kernel.log_weights,
-            kernel.beta,
-            kernel.causal,
-            tile,
-        )
-        shift = jnp.broadcast_to(kernel.beta, total.shape)
-        overlap = jnp.sum(kernel.queries * kernel.keys, axis=1)
-        log_own = kernel.beta * overlap + kernel.log_weights
-        total = total + jnp.exp(log_own - shift)
-        return KernelSum(shift + jnp.log(total), shift, moment, log_own)
+        return _where_legal(kernel, tile, passes=3)
 
-    def _tile(self, d: int) -> tuple[int, int, int]:
+    def _tile(self, d: int) -> Tile:
         """The fastest tiles on an H200 at n = 131,072 (docs/performance.md)."""
         if d <= SMALL_D:
             tile = (16, 64, 2)
@@ -81,6 +61,48 @@ class FusedGPU(AbstractSum):
         chosen = zip((self.rows, self.columns, self.warps), tile, strict=True)
         rows, columns, warps = (asked or best for asked, best in chosen)
         return rows, columns, warps
+
+
+class HalfGPU(AbstractSum):
+    """`FusedGPU` with one pass of 16-bit halves for d > 8: a quick look, three digits.
+
+    Averages are off by about 1e-3 of a token. The drift of nearly uniform tokens is a
+    small difference of such averages and may lose all digits: look, do not measure.
+    """
+
+    def __call__(self, kernel: Kernel) -> KernelSum:
+        """Fast and coarse on a GPU; falls back as `FusedGPU` does."""
+        d = kernel.queries.shape[1]
+        tile = (128, 64, 4) if d > SMALL_D else FusedGPU()._tile(d)  # the fastest
+        return _where_legal(kernel, tile, passes=1)
+
+
+def _where_legal(kernel: Kernel, tile: Tile, passes: int) -> KernelSum:
+    why = _unsuited(kernel)
+    if why:
+        _warn_once(why)
+        return Exact()(kernel)
+    attracted = functools.partial(_attracted, tile=tile, passes=passes)
+    # A negative beta repels: the self term is then the smallest, not the largest.
+    return lax.cond(kernel.beta >= 0, attracted, Exact(), kernel)
+
+
+def _attracted(kernel: Kernel, tile: Tile, passes: int) -> KernelSum:
+    total, moment = _fused(
+        kernel.queries,
+        kernel.keys,
+        kernel.values,
+        kernel.log_weights,
+        kernel.beta,
+        kernel.causal,
+        tile,
+        passes,
+    )
+    shift = jnp.broadcast_to(kernel.beta, total.shape)
+    overlap = jnp.sum(kernel.queries * kernel.keys, axis=1)
+    log_own = kernel.beta * overlap + kernel.log_weights
+    total = total + jnp.exp(log_own - shift)
+    return KernelSum(shift + jnp.log(total), shift, moment, log_own)
 
 
 def _unsuited(kernel: Kernel) -> str:
@@ -98,19 +120,19 @@ def _warn_once(why: str) -> None:
     _log.info("%s: using the XLA sum instead", why)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6))
-def _fused(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
+@functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
+def _fused(x, y, f, log_w, beta, causal: bool, tile: Tile, passes: int):
     """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j), over j < i if causal."""
     if x.shape[1] <= SMALL_D:
         return small_sum(x, y, f, log_w, beta, causal, tile)
-    return large_sum(x, y, f, log_w, beta, causal, tile)
+    return large_sum(x, y, f, log_w, beta, causal, tile, passes)
 
 
-def _forward(x, y, f, log_w, beta, causal, tile):
-    return _fused(x, y, f, log_w, beta, causal, tile), (x, y, f, log_w, beta)
+def _forward(x, y, f, log_w, beta, causal, tile, passes):
+    return _fused(x, y, f, log_w, beta, causal, tile, passes), (x, y, f, log_w, beta)
 
 
-def _backward(causal, tile, saved, cotangents):
+def _backward(causal, tile, passes, saved, cotangents):
     """The gradient recomputes row blocks with XLA instead of keeping them."""
 
     def same(x, y, f, log_w, beta):

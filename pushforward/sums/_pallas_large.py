@@ -18,8 +18,11 @@ from pushforward.sums._pallas_tiles import (
 LIFT = 2.0**11  # brings the low half of an exponential into the range of a half
 
 
-def large_sum(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
-    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j) by matrix products."""
+def large_sum(x, y, f, log_w, beta, causal: bool, tile, passes: int):
+    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j) by matrix products.
+
+    In three passes every factor is a high and a low half; in one, the high half.
+    """
     from jax.experimental import pallas as pl
 
     (R, C, warps), (m, d) = tile, x.shape
@@ -28,17 +31,18 @@ def large_sum(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
     heaviest = log_w.max()  # relative to it exponentials fill the range of a half
     b = exponents(log_w - heaviest, beta, C)
     parts = (padded(x, R), padded(y, C), padded(f, C))
-    halves = [half for a in parts for half in _halves(jnp.pad(a, pad))]
+    count = 2 if passes == 3 else 1
+    halves = [half for a in parts for half in _halves(jnp.pad(a, pad))[:count]]
     rows, columns = halves[0].shape[0], b.shape[0]
     strip = pl.BlockSpec((R, wide), lambda i: (i, 0))
     whole = pl.BlockSpec((columns, wide), lambda i: (0, 0))
     line = pl.BlockSpec((columns,), lambda i: (0,))
     number = pl.BlockSpec((1,), lambda i: (0,))
     total, moment = call(
-        _body(wide, R, C, columns // C, causal),
+        _body(wide, R, C, columns // C, causal, count),
         (rows // R,),
         (*halves, b, (LOG2E * beta)[None]),
-        [strip] * 2 + [whole] * 4 + [line, number],
+        [strip] * count + [whole] * (2 * count) + [line, number],
         [
             jax.ShapeDtypeStruct((rows,), jnp.float32),
             jax.ShapeDtypeStruct((rows, wide), jnp.float32),
@@ -50,26 +54,34 @@ def large_sum(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
     return scale * total[:m], scale * moment[:m, :d]
 
 
-def _body(wide: int, R: int, C: int, blocks: int, causal: bool):
-    """The program of R rows."""
+def _body(wide: int, R: int, C: int, blocks: int, causal: bool, count: int):
+    """The program of R rows, with `count` halves of every factor."""
     from jax.experimental import pallas as pl
 
-    def body(x_ref, xl_ref, y_ref, yl_ref, f_ref, fl_ref, b_ref, c_ref, *out):
+    def body(*refs):
+        x, y, f = (refs[k * count : (k + 1) * count] for k in range(3))
+        b, c, *out = refs[3 * count :]
         i = pl.program_id(0)
-        x_i, xl_i = x_ref[...], xl_ref[...]
+        x_i = [half[...] for half in x]
 
         def step(j, acc, masked):
             at = pl.ds(j * C, C)
-            y_j, f_j = y_ref[at, :], f_ref[at, :]
-            s = _dot(x_i, yl_ref[at, :], 1) + _dot(xl_i, y_j, 1)
-            s = c_ref[0] * (s + _dot(x_i, y_j, 1)) + b_ref[at][None, :]
+            y_j, f_j = ([half[at, :] for half in a] for a in (y, f))
+            s = _dot(x_i[0], y_j[-1], 1)
+            if count == 2:  # low times low is nothing
+                s = s + _dot(x_i[1], y_j[0], 1) + _dot(x_i[0], y_j[0], 1)
+            s = c[0] * s + b[at][None, :]
             if masked:
                 s = masked_exponents(s, i, j, R, C, causal)
             e = exp2(s)
             high = e.astype(jnp.float16)
-            low = ((e - high.astype(jnp.float32)) * LIFT).astype(jnp.float16)
-            moment = acc[1] + _dot(high, f_j, 0) + _dot(high, fl_ref[at, :], 0)
-            return acc[0] + e.sum(axis=1), moment, acc[2] + _dot(low, f_j, 0)
+            moment, rest = acc[1:]
+            for half in f_j:  # one by one: the tensor cores add to what they are given
+                moment = moment + _dot(high, half, 0)
+            if count == 2:
+                low = ((e - high.astype(jnp.float32)) * LIFT).astype(jnp.float16)
+                rest = rest + _dot(low, f_j[0], 0)
+            return acc[0] + e.sum(axis=1), moment, rest
 
         empty = jnp.zeros((R, wide), jnp.float32)
         zero = (jnp.zeros((R,), jnp.float32), empty, empty)

@@ -128,6 +128,7 @@ SUMS = {
     "Auto": [pf.Auto(), pf.Auto(1e-6)],
     "Exact": [pf.Exact(), pf.Exact(chunk=3)],
     "FusedGPU": [pf.FusedGPU(), pf.FusedGPU(16, 32, 1)],
+    "HalfGPU": [pf.HalfGPU()],
     "Nystrom": [pf.Nystrom(), pf.Nystrom(40, tol=1e-6, check=9, seed=1)],
     "Ring": [pf.Ring(), pf.Ring(1)],
     "Spectral": [pf.Spectral(), pf.Spectral(1e-8)],

@@ -113,6 +113,7 @@ def test_every_public_class_and_function_is_fuzzed():
         "OnlyObservables",
         "LogTimes",
         "FusedGPU",
+        "HalfGPU",
         "Ring",
     }
     bare = {"Circle", "FisherRao", "Wasserstein", "StandardNormal", "UnitCube"}

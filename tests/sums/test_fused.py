@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ive
 
 from pushforward.sums import Exact, Kernel, Spectral, _spectral
-from pushforward.sums._pallas import FusedGPU
+from pushforward.sums._pallas import FusedGPU, HalfGPU
 from pushforward.sums._pallas_circle import FusedModes, circle_sums
 
 
@@ -35,6 +35,24 @@ def test_fused_sum_equals_the_exact_one(n, d, beta, causal):
     np.testing.assert_allclose(fused.share(), exact.share(), atol=slack)
     np.testing.assert_allclose(
         fused.log_total, exact.log_total, atol=10 * slack, rtol=3e-7
+    )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 9.0])
+@pytest.mark.parametrize("n, d", [(97, 16), (70, 40)])
+def test_one_pass_of_halves_has_three_digits(n, d, beta, causal):
+    exact = Exact()(problem(n, d, beta, causal, n))
+    coarse = HalfGPU()(single(problem(n, d, beta, causal, n)))
+    error = np.abs(coarse.average() - exact.average()).max()
+    assert error < 1e-3 * (1 + beta / 4)
+    assert beta == 0 or error > 1e-5  # one pass, and not the three of FusedGPU
+
+
+def test_few_dimensions_need_no_halves():
+    kernel = single(problem(60, 3, 9.0, False, 0))
+    np.testing.assert_array_equal(
+        HalfGPU()(kernel).average(), FusedGPU()(kernel).average()
     )
 
 
