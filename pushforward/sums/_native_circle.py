@@ -48,16 +48,19 @@ class NativeModes(AbstractTransform):
         grids = [partial(by_grid, modes=GROUP * g) for g in GRIDS]
         which = jnp.searchsorted(jnp.asarray([1, *GRIDS]), groups)
         which = jnp.where(jnp.abs(beta) <= self.limit, which, 0)
-        return jax.lax.switch(which, [self._few, *grids], q, k, w, beta)
+        found = jax.lax.switch(which, [self._few, *grids], q, k, w, beta)
+        return jnp.concatenate([found[0][:, None], found[1]], axis=1)
 
-    def _few(self, q, k, w, beta):
+    def _few(self, q, k, w, beta) -> tuple[Array, Array]:
         """From one set of modes: a total, and a radial and a tangent part."""
         count = self._count(beta)
         real, imaginary = _modes(k, w.T, count)[0]
         series = moment_series(beta, real, imaginary)
         table = jnp.stack([jnp.stack([a, -b]) for a, b in series])
-        shape = jax.ShapeDtypeStruct((q.shape[0], 3), q.dtype)
-        return _native.call("circle_moments", shape, q, table, count)
+        shapes = [
+            jax.ShapeDtypeStruct(shape, q.dtype) for shape in (q.shape[:1], q.shape)
+        ]
+        return tuple(_native.call("circle_moments", shapes, q, table, count))
 
     def _count(self, beta) -> Int[Array, ""]:
         # Two modes more, since a moment mixes neighbors and the tail is that of totals.

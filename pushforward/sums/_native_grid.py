@@ -28,7 +28,7 @@ def moments(
     w: Float[Array, "n 1"],
     beta: Float[Array, ""],
     modes: int,
-) -> Float[Array, "m 3"]:
+) -> tuple[Float[Array, "m"], Float[Array, "m 2"]]:
     """sum_j w_j e^{beta cos(theta - theta_j) - |beta|} (1, k_j)."""
     table, transform = (
         jnp.asarray(window_polynomials()),
@@ -43,8 +43,8 @@ def moments(
     halves = jnp.where(jnp.arange(modes) == 0, 1.0, 0.5)
     spectrum = jax.lax.complex(a, -b) * (grid * halves / transform)[None, :]
     functions = jnp.fft.irfft(spectrum, n=grid, axis=1)
-    shape = jax.ShapeDtypeStruct((q.shape[0], 3), q.dtype)
-    return _native.call("circle_gather", shape, q, functions, table)
+    shapes = [jax.ShapeDtypeStruct(shape, q.dtype) for shape in (q.shape[:1], q.shape)]
+    return tuple(_native.call("circle_gather", shapes, q, functions, table))
 
 
 def window(x: np.ndarray) -> np.ndarray:

@@ -84,7 +84,9 @@ def _spectral(kernel: Kernel, method, tol, check, of_points) -> KernelSum:
     log_total = size + jnp.log(jnp.maximum(y[:, 0], jnp.finfo(y.dtype).tiny))
     moment, log_own = y[:, 1:], None
     if kernel.own:
-        log_own = beta * jnp.sum(q * k, axis=1) + kernel.log_weights
+        # Column by column: the compiler takes a sum over an axis out of the loop.
+        overlap = sum(q[:, c] * k[:, c] for c in range(q.shape[1]))
+        log_own = beta * overlap + kernel.log_weights
         moment = moment - jnp.exp(log_own - size)[:, None] * kernel.values
     out = KernelSum(log_total, jnp.full_like(log_total, size), moment, log_own)
     delta = method.error(*jax.lax.stop_gradient((beta, y[:, 0].max())))

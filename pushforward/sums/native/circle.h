@@ -146,25 +146,28 @@ ffi::Error series(Doubles points, Doubles c, Count count, ffi::Result<Doubles> o
   return ffi::Error::Success();
 }
 
-// out(j, 3): a total and a moment in coordinates, from three series: the total, and the
-// parts of the moment along the token and across.
-ffi::Error moments(Doubles points, Doubles c, Count count, ffi::Result<Doubles> out) {
+// A total and a moment in coordinates, from three series: the total, and the parts of
+// the moment along the token and across.
+ffi::Error moments(Doubles points, Doubles c, Count count, ffi::Result<Doubles> totals,
+                   ffi::Result<Doubles> out) {
   const int64_t n = points.dimensions()[0], most = c.dimensions()[2];
   const int64_t used = std::max(0, count.typed_data()[0]);
   if (used > most) return ffi::Error::InvalidArgument("too many modes");
+  ask_for_large_pages(totals->typed_data(), totals->size_bytes());
   ask_for_large_pages(out->typed_data(), out->size_bytes());
   for_all(n, [&](int64_t first, int64_t some) {
     Powers z(points.typed_data(), first, some);
     V sums[3][kAtOnce] = {};
     evaluate<3>(z, c.typed_data(), most, used, sums);
-    double* place = out->typed_data() + 3 * first;
+    double* total = totals->typed_data() + first;
+    double* place = out->typed_data() + 2 * first;
     for (int s = 0; s < kAtOnce; ++s) {
       const V x = sums[1][s] * z.a[s] - sums[2][s] * z.b[s];
       const V y = sums[1][s] * z.b[s] + sums[2][s] * z.a[s];
       for (int t = s * L; t < std::min<int64_t>(some, (s + 1) * L); ++t) {
-        place[3 * t] = sums[0][s][t % L];
-        place[3 * t + 1] = x[t % L];
-        place[3 * t + 2] = y[t % L];
+        total[t] = sums[0][s][t % L];
+        place[2 * t] = x[t % L];
+        place[2 * t + 1] = y[t % L];
       }
     }
   });
@@ -179,4 +182,5 @@ auto binding() {
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_modes, circle::modes, circle::binding());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_series, circle::series, circle::binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_moments, circle::moments, circle::binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_moments, circle::moments,
+                              circle::binding().Ret<circle::Doubles>());

@@ -160,10 +160,10 @@ ffi::Error spread(Doubles points, Doubles w, Doubles table, ffi::Result<Doubles>
   return ffi::Error::Success();
 }
 
-// out(j, 3): a total and a moment in coordinates, from three functions on the grid: the
-// total, and the parts of the moment along the token and across.
+// A total and a moment in coordinates, from three functions on the grid: the total, and
+// the parts of the moment along the token and across.
 ffi::Error gather(Doubles points, Doubles functions, Doubles table,
-                  ffi::Result<Doubles> out) {
+                  ffi::Result<Doubles> totals, ffi::Result<Doubles> out) {
   const int64_t n = points.dimensions()[0], grid = functions.dimensions()[1];
   if (table.element_count() != 2 * kTerms * kHalf)
     return ffi::Error::InvalidArgument("the table of the window has another shape");
@@ -178,6 +178,7 @@ ffi::Error gather(Doubles points, Doubles functions, Doubles table,
     for (int64_t l = 0; l < padded; ++l)
       f[a * padded + l] =
           functions.typed_data()[a * grid + (l - kHalf + grid / 2 + grid) % grid];
+  ask_for_large_pages(totals->typed_data(), totals->size_bytes());
   ask_for_large_pages(out->typed_data(), out->size_bytes());
   const Slices slices(n, kHalf);
   in_parallel(slices.count, slices.count, [&](int64_t slice) {
@@ -206,11 +207,11 @@ ffi::Error gather(Doubles points, Doubles functions, Doubles table,
       const D c = at.x / load8(length), s = at.y / load8(length);
       const D u = load8(along), v = load8(across);
       const D first = u * c - v * s, second = u * s + v * c;
-      double* row = out->typed_data() + 3 * i;
-      for (int t = 0; t < some; ++t, row += 3) {
-        row[0] = total[t];
-        row[1] = first[t];
-        row[2] = second[t];
+      double* row = out->typed_data() + 2 * i;
+      for (int t = 0; t < some; ++t, row += 2) {
+        totals->typed_data()[i + t] = total[t];
+        row[0] = first[t];
+        row[1] = second[t];
       }
     }
   });
@@ -224,4 +225,5 @@ auto binding() {
 }  // namespace grid
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_spread, grid::spread, grid::binding());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_gather, grid::gather, grid::binding());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(circle_gather, grid::gather,
+                              grid::binding().Ret<grid::Doubles>());
