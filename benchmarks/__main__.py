@@ -88,8 +88,10 @@ def line(row: dict) -> str:
 def _cpu(row: dict) -> str:
     """CPU seconds of both, where they were taken."""
     ours, theirs = row.get("our CPU"), row.get("peer CPU")
-    if not ours or not theirs:
+    if not ours:
         return ""
+    if not theirs:
+        return f"  CPU {ours * 1e3:.4g} ms"
     return f"  CPU {ours * 1e3:.4g} : {theirs * 1e3:.4g} ms x{theirs / ours:.2f}"
 
 
