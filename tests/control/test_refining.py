@@ -72,6 +72,7 @@ def test_the_rollout_is_the_flow(inputs, steered):
     assert np.allclose(end, steered.finals[1].points, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_refine_to_fewer_switches(inputs, steered):
     """Half of the pieces; training does not end worse than it began."""
     run = refine(steered.field, inputs, TARGETS, pieces=2, steps=8, substeps=12)

@@ -67,6 +67,7 @@ def problem(widths):
     )
 
 
+@pytest.mark.slow
 def test_objective_is_nearly_independent_of_the_width():
     values = []
     up = [6, 7, 8, 9, 10, 11, 12, 13]

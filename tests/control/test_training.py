@@ -223,6 +223,7 @@ def test_levenberg_marquardt_keeps_the_lowest_of_its_descents():
             LevenbergMarquardt(shifts=shifts)
 
 
+@pytest.mark.slow
 def test_hinge_tracking_classifies_the_circles():
     """Table of the notes: J = .5998 with the risk summed at layer ends."""
     points, labels = circles(0)

@@ -7,6 +7,7 @@ import pytest
 from pushforward import _compiled
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not _compiled.MAPS.exists(), reason="only Linux has this limit")
 def test_room_is_made_when_maps_run_short(monkeypatch):
     def maps():

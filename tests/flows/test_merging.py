@@ -109,6 +109,7 @@ def test_default_radius_is_the_one_measured():
     assert float(pf.Merge().radius) == RADII[-1]
 
 
+@pytest.mark.slow
 def test_time_of_mergers_does_not_depend_on_the_radius():
     """The last merger at beta = 25 starts from 1e20; two radii agree to 1e-5."""
     mu = crowd(64, seed=0)

@@ -138,7 +138,10 @@ def test_p1_o25_order_parameter_with_temperature(model, beta, times, oracle, las
     assert r[2] == pytest.approx(oracle[2], abs=last)
 
 
-@pytest.mark.parametrize(("n", "scaled"), [(100, 0.90), (400, 0.98)])
+LARGER = pytest.param(400, 0.98, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("n", "scaled"), [(100, 0.90), LARGER])
 def test_p1_o26_sampling_error_decays_like_the_square_root(n, scaled):
     """rms error of r(2) times sqrt(n) over 60 seeds; the band is four deviations."""
     seeds, limit = 60, 0.649790537600

@@ -128,6 +128,7 @@ def test_deep_random_models_collapse_sooner_with_norms_after():
     assert ends[0] > 0.99 and ends[1] < 0.9
 
 
+@pytest.mark.slow
 def test_a_tiny_model_learns():
     pytest.importorskip("optax")
     start = probe.tiny_pre_norm(1, 16, 2, key=jax.random.key(0))

@@ -36,22 +36,26 @@ def tiny():
     )
 
 
+@pytest.mark.slow
 def test_every_claim_has_its_own_words(verified):
     assert len(verified) == len(CLAIMS)
     assert all(function.__doc__ for function in CLAIMS)
 
 
+@pytest.mark.slow
 def test_claims_hold_in_the_quick_preset(verified):
     failed = [c for c in verified.values() if c.holds is False]
     assert not failed, "\n".join(str(c) for c in failed)
 
 
+@pytest.mark.slow
 def test_open_claims_are_those_that_cannot_be_reached(verified):
     unreached = [c for c in verified.values() if c.holds is None]
     assert len(unreached) == len(OPEN)
     assert all(c.note and any(name in c.claim for name in OPEN) for c in unreached)
 
 
+@pytest.mark.slow
 def test_claims_say_what_kind_they_are_and_whom_they_cite(verified):
     for claim in verified.values():
         assert claim.study == "perspective"

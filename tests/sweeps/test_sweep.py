@@ -195,7 +195,8 @@ def run_sweep(spec, out, *more, kill_after=None):
     return process.returncode, out_text
 
 
-def test_a_sweep_of_200_cells_survives_kills(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_sweep_of_200_cells_survives_kills(kills, tmp_path, monkeypatch):
     """40 of 200 cells are bad (a negative noise); the sweep is killed again and again.
 
     At the end each cell is done once or failed with its reason, and a second run
@@ -205,8 +206,7 @@ def test_a_sweep_of_200_cells_survives_kills(tmp_path, monkeypatch):
     spec, out = tmp_path / "phase.toml", tmp_path / "out"
     spec.write_text(SPEC)
     strike = random.Random(0)
-    kills = int(os.environ.get("PUSHFORWARD_KILLS", 10))
-    for _ in range(kills):
+    for _ in range(int(os.environ.get("PUSHFORWARD_KILLS", kills))):
         code, _ = run_sweep(spec, out, kill_after=strike.uniform(0.0, 0.05))
         assert code in (-signal.SIGKILL, 4)  # killed, or done before the blow
     code, text = run_sweep(spec, out)
