@@ -1,8 +1,8 @@
 """The front door: which sum for which space, size, temperature and device."""
 
+import dataclasses
 import importlib.util
 import math
-from functools import partial
 
 import equinox as eqx
 import jax
@@ -60,8 +60,15 @@ def _single_on_gpu(kernel: Kernel, method: Exact | Spectral) -> KernelSum:
     if not isinstance(method, Spectral):
         return FusedGPU()(kernel)
     limit = min((n / 200) ** 2, LARGEST_BETA[2])
+    tokens_themselves = kernel.values is kernel.keys
+
+    def by_modes(kernel: Kernel) -> KernelSum:
+        if tokens_themselves:  # in a branch one array has become two
+            kernel = dataclasses.replace(kernel, values=kernel.keys)
+        return method.within(kernel, limit)
+
     few = jnp.abs(kernel.beta) <= limit
-    return jax.lax.cond(few, partial(method.within, limit=limit), FusedGPU(), kernel)
+    return jax.lax.cond(few, by_modes, FusedGPU(), kernel)
 
 
 def choose(

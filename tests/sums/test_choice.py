@@ -1,5 +1,7 @@
 """The front door: what is chosen, when, and what it promises."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -122,6 +124,27 @@ def chosen_on_a_gpu(problem, monkeypatch) -> str:
 def test_choice_on_a_gpu(n, d, dtype, flags, expected, monkeypatch):
     problem = jax.tree_util.tree_map(lambda a: a.astype(dtype), kernel(n, d, **flags))
     assert chosen_on_a_gpu(problem, monkeypatch) == expected
+
+
+def test_one_transform_does_for_tokens_in_a_branch(monkeypatch):
+    """Totals and moments from one set of modes, where Auto may choose either sum."""
+    x = kernel(5000, 2, unit=True).keys.astype(jnp.float32)
+    weights = jnp.zeros(5000, jnp.float32)
+    problem = Kernel(x, x, x, weights, jnp.float32(9.0), own=True, unit=True)
+    seen = []
+
+    def within(self, kernel, limit):
+        seen.append(kernel.values is kernel.keys)
+        return Exact()(kernel)
+
+    monkeypatch.setattr(Spectral, "within", within)
+    monkeypatch.setattr(FusedGPU, "__call__", lambda self, kernel: Exact()(kernel))
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    jax.eval_shape(Auto(), problem)
+    assert seen == [False]  # the problem came in as two arrays
+    jax.eval_shape(lambda x: Auto()(dataclasses.replace(
+        problem, queries=x, keys=x, values=x)), x)  # fmt: skip
+    assert seen == [False, True]
 
 
 def test_changing_beta_does_not_recompile():
