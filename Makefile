@@ -7,7 +7,7 @@ NODE_PATH_ORDER := PATH="$$PATH:$(CURDIR)/.venv/bin"
 STATIC := pushforward/web/static/index.html
 PAGE := $(shell find web/page -path '*/node_modules' -prune -o -type f -print 2>/dev/null)
 
-.PHONY: run test soak bench studies docs explore lint clean page page-test browser compiler models
+.PHONY: run test test-gpu soak bench studies atlas docs explore lint clean page page-test browser compiler models
 
 run: .venv/.core
 	$(BIN)/pushforward simulate --n 64 --d 3 --beta 9 --t1 20 --seed 0 \
@@ -18,6 +18,10 @@ test: .venv/.dev lint compiler browser page page-test models
 
 soak: .venv/.bench compiler browser page models
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+# Whole journeys; on a machine with a GPU, PYTHON must have JAX for it.
+test-gpu:
+	$(PYTHON) -m pytest tests/gpu --durations=10
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -44,16 +48,23 @@ page-test: $(STATIC)
 
 browser:
 	@command -v chromium >/dev/null || \
-	  (apt-get update -qq && apt-get install -y -qq chromium >/dev/null) || \
+	  (apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq chromium >/dev/null) || \
 	  (echo "The page is tested in Chromium: sudo apt-get install chromium"; exit 1)
 
 compiler:
 	@command -v c++ >/dev/null || \
-	  (apt-get update -qq && apt-get install -y -qq g++ >/dev/null) || \
+	  (apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq g++ >/dev/null) || \
 	  (echo "Sums are compiled for this machine: sudo apt-get install g++"; exit 1)
 
 models: .venv/.dev
 	$(BIN)/pushforward models get minilm smollm2
+
+# What the atlas shows: results of every claim, committed, and figures, which are not.
+atlas: .venv/.dev
+	for study in $$($(BIN)/python -c "from pushforward import studies; print(*studies.names())"); do \
+	  $(BIN)/pushforward study verify $$study --json > docs/results/$$study.json; \
+	  $(BIN)/pushforward study run $$study --out out/studies; \
+	done
 
 docs: .venv/.dev
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html

@@ -18,15 +18,15 @@ import pushforward  # noqa: F401  (64 bits)
 from pushforward.control import (
     L2,
     AdamThenLBFGS,
-    Out,
     Parameters,
     Squared,
     SquaredHinge,
     TrainingProblem,
+    WeightsOutside,
     optimize,
 )
 from pushforward.control.neural.families import relu
-from pushforward.control.neural.point_sets import circles, lifted, moons
+from pushforward.control.neural.targets import circles, lifted, moons
 
 HORIZON, LAM = 10.0, 0.01
 
@@ -35,7 +35,7 @@ def problem(data, activation, loss, layers, tracking, final):
     """A task of the notes: points of the plane in R^3, L2 penalty."""
     points, labels = data
     return TrainingProblem(
-        Out(3, activation),
+        WeightsOutside(3, activation),
         lifted(points),
         labels,
         loss=loss,

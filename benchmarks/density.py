@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward as pf
-from pushforward.plot._style import DEPTHS, INK, PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import DEPTHS, INK, PALETTE, SOFT, new_figure, styled
 
 BETA = 9.0
 CIRCLE_TIMES, SPHERE_TIME = (7.0, 8.5, 9.5), 6.5

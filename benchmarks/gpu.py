@@ -1,9 +1,8 @@
-"""The sums on a GPU: correctness against float64 first, then time against peers.
+"""How fast on a GPU: `python -m benchmarks.gpu [drifts|general|circle|flows|fuzz ...]`.
 
-    python -m benchmarks.gpu            # all of it
-    python -m benchmarks.gpu circle     # the circle alone
-
-Prints one table; writes gpu.json into the folder named by OUT, if set.
+Every row says the time (median, after a warm-up), the largest error against float64
+and the peer; `fuzz` tries 200 combinations of size, dimension and precision and counts
+those that fail. Without arguments everything runs, in some six minutes on an H200.
 """
 
 import json
@@ -18,47 +17,46 @@ import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
-from pushforward.sums import Exact, Kernel
-from pushforward.sums._pallas import FusedGPU, HalfGPU
-from pushforward.sums._pallas_circle import circle_sums
+from pushforward.sums import Auto, FusedGPU, HalfGPU, Kernel
 
 BETA = 9.0
-SMALL_TILES = [
-    (16, 64, 2),
-    (32, 64, 4),
-    (16, 32, 1),
-    (32, 32, 2),
-    (16, 128, 4),
-    (64, 32, 4),
-]
-LARGE_TILES = [(64, 64, 4), (128, 32, 8), (128, 64, 8), (128, 128, 8), (64, 32, 4)]
-# Seconds of a hand-written CUDA kernel on an idle H200 (docs/performance.md).
-FLOOR = {(2, 131072): 5.6e-3, (2, 2**20): 0.320, (3, 131072): 6.6e-3, (3, 2**20): 0.387}
+DIMENSIONS = (2, 3, 4, 6, 8, 9, 12, 16, 32, 64, 128, 256, 512, 1024)
 
 
 def tokens(n, d, seed):
     x = np.random.default_rng(seed).normal(size=(n, d))
-    return jnp.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def kernel_of(x, beta, causal=False):
-    n = x.shape[0]
-    log_w = jnp.full(n, -np.log(n), x.dtype)
-    return Kernel(
-        x, x, x, log_w, jnp.asarray(beta, x.dtype), own=True, unit=True, causal=causal
-    )
+def kernel_of(x, beta=BETA, causal=False, matrices=None, dtype=jnp.float32):
+    """Tokens that see each other; with matrices, through Q, K and V."""
+    n = len(x)
+    parts = [x] * 3 if matrices is None else [x @ M.T for M in matrices]
+    if matrices is None:
+        parts = [jnp.asarray(x, dtype)] * 3
+    arrays = [jnp.asarray(a, dtype) for a in parts]
+    log_w = jnp.full(n, -np.log(n), dtype)
+    flags = {"own": True, "unit": matrices is None, "causal": causal}
+    return Kernel(*arrays, log_w, jnp.asarray(beta, dtype), **flags)
 
 
-def drift(method, kernel):
-    v = method(kernel).average()
-    x = kernel.queries
-    return v - jnp.sum(x * v, axis=1, keepdims=True) * x
+def weights(d, seed=5):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(d, d)) / np.sqrt(d) for _ in range(3)]
 
 
-drift_jit = jax.jit(drift, static_argnums=0)
+def averages(method):
+    """What a layer adds to its tokens: the softmax average with the token itself."""
+
+    @jax.jit
+    def f(kernel):
+        out = method(kernel)
+        return out.average() + out.share()[:, None] * kernel.values
+
+    return f
 
 
-def seconds(f, *arguments, repeats=7):
+def seconds(f, *arguments, repeats=5):
     jax.block_until_ready(f(*arguments))
     spans = []
     for _ in range(repeats):
@@ -68,194 +66,212 @@ def seconds(f, *arguments, repeats=7):
     return statistics.median(spans)
 
 
-def error(x64, v, causal=False, beta=BETA, rows=512):
-    """Largest error of the drift over the largest drift, on random rows, in float64."""
-    n = len(x64)
+def error(kernel, found, rows=128):
+    """Largest error over the largest average, on random rows, in float64."""
+    n = kernel.keys.shape[0]
     pick = np.sort(np.random.default_rng(1).choice(n, min(rows, n), replace=False))
-    q = np.asarray(x64)[pick]
-    e = np.exp(beta * (q @ np.asarray(x64).T - 1))
-    if causal:
-        e *= np.arange(n)[None, :] <= pick[:, None]
-    v64 = e @ np.asarray(x64) / e.sum(1, keepdims=True)
-    v64 -= (q * v64).sum(1, keepdims=True) * q
-    return float(np.abs(np.asarray(v, float)[pick] - v64).max() / np.abs(v64).max())
+    q, k, f = (
+        np.asarray(a, float) for a in (kernel.queries, kernel.keys, kernel.values)
+    )
+    s = float(kernel.beta) * (q[pick] @ k.T)
+    if kernel.causal:
+        s = np.where(np.arange(n)[None, :] <= pick[:, None], s, -np.inf)
+    e = np.exp(s - s.max(axis=1, keepdims=True))
+    exact = e @ f / e.sum(axis=1, keepdims=True)
+    return float(
+        np.abs(np.asarray(found, float)[pick] - exact).max() / np.abs(exact).max()
+    )
 
 
-def check():
-    worst = 0.0
-    for seed, (n, d, beta, causal) in enumerate(
-        [
-            (1, 2, 9.0, False),
-            (33, 3, 0.0, False),
-            (1001, 2, 100.0, True),
-            (4097, 3, 9.0, False),
-            (1003, 16, 9.0, True),
-            (2049, 64, 9.0, False),
-            (1500, 128, 1.0, False),
-            (999, 3, 1e4, False),
-        ]
-    ):
-        x = tokens(n, d, 100 + seed)
-        v = drift_jit(FusedGPU(), kernel_of(x.astype(jnp.float32), beta, causal))
-        assert np.isfinite(np.asarray(v)).all(), (n, d, beta, causal)
-        e = 0.0 if n == 1 else error(x, v, causal, beta)
-        print(f"check n={n} d={d} beta={beta:g} causal={causal}: {e:.1e}")
-        worst = max(worst, e if beta <= 100 else 0.0)
-    assert worst < 1e-4, worst
+def torch_seconds(kernel, causal=False):
+    """Torch's memory-efficient attention in float32; None without torch."""
+    try:
+        import torch
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+    except ImportError:
+        return None
 
+    def padded(a):
+        width = -(-a.shape[1] // 8) * 8
+        out = torch.zeros(1, 1, a.shape[0], width, device="cuda")
+        out[0, 0, :, : a.shape[1]] = torch.tensor(np.asarray(a), device="cuda")
+        return out
 
-def torch_seconds(x, dtype):
-    import torch
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    width = max(8, x.shape[1])
-    q = torch.zeros(1, 1, x.shape[0], width, device="cuda", dtype=dtype)
-    q[0, 0, :, : x.shape[1]] = torch.tensor(np.asarray(x), device="cuda", dtype=dtype)
-    flash = dtype == torch.bfloat16
-    backend = SDPBackend.FLASH_ATTENTION if flash else SDPBackend.EFFICIENT_ATTENTION
+    q, k, f = map(padded, (kernel.queries, kernel.keys, kernel.values))
     spans = []
-    with sdpa_kernel(backend), torch.no_grad():
-        for _ in range(5):
+    with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION), torch.no_grad():
+        for _ in range(4):
             torch.cuda.synchronize()
             start = time.perf_counter()
-            torch.nn.functional.scaled_dot_product_attention(q, q, q, scale=BETA)
+            torch.nn.functional.scaled_dot_product_attention(
+                q, k, f, scale=float(kernel.beta), is_causal=causal
+            )
             torch.cuda.synchronize()
             spans.append(time.perf_counter() - start)
     return statistics.median(spans[1:])
 
 
-def exact_rows():
-    import torch
+def timed(work, kernel, method=None, torch=True):
+    f = averages(method or FusedGPU())
+    n, d = kernel.keys.shape
+    row = {"work": work, "n": n, "d": d, "seconds": seconds(f, kernel)}
+    row["error"] = error(kernel, f(kernel))
+    row["torch"] = torch_seconds(kernel, kernel.causal) if torch else None
+    return row
 
-    best_of = {}
-    for n, d in [
-        (131072, 2),
-        (131072, 3),
-        (131072, 16),
-        (131072, 64),
-        (131072, 128),
-        (2**20, 2),
-        (2**20, 3),
-    ]:
-        x = tokens(n, d, n + d)
-        x32 = x.astype(jnp.float32)
-        kernel = kernel_of(x32, BETA)
-        tiles = SMALL_TILES if d <= 8 else LARGE_TILES
-        if n > 2**18:
-            tiles = [best_of[d]]
-        times = {}
-        for tile in tiles:
-            try:
-                method = FusedGPU(*tile)
-                repeats = 3 if n > 2**18 else 7
-                times[tile] = seconds(drift_jit, method, kernel, repeats=repeats)
-                print(
-                    f"  n={n} d={d} tile={tile}: {times[tile] * 1e3:.2f} ms", flush=True
-                )
-            except Exception as problem:  # a tile may not fit; the others go on
-                print(f"  n={n} d={d} tile={tile}: {str(problem)[:120]}", flush=True)
-        if not times:
-            continue
-        best = best_of[d] = min(times, key=times.get)
-        ours = times[best]
-        e = error(x, drift_jit(FusedGPU(*best), kernel))
-        peers = {
-            "torch float32": torch_seconds(x32, torch.float32),
-            "torch flash bf16": torch_seconds(x32, torch.bfloat16),
-        }
-        if d > 8:
-            quick = seconds(drift_jit, HalfGPU(), kernel, repeats=7)
-            coarse = error(x, drift_jit(HalfGPU(), kernel))
-            print(f"  HalfGPU d={d}: {quick * 1e3:.2f} ms, error {coarse:.1e}")
-        if n <= 2**18:
-            peers["XLA row blocks"] = seconds(drift_jit, Exact(), kernel, repeats=3)
-        yield {
-            "work": "exact drift",
-            "n": n,
-            "d": d,
-            "dtype": "float32",
-            "tile": best,
-            "ours": ours,
-            "error": e,
-            "floor": FLOOR.get((d, n)),
-            "peers": peers,
-        }
+
+def drift_rows():
+    """One drift with Q = K = V = I, in every dimension."""
+    for n in (65_536, 131_072):
+        for d in DIMENSIONS:
+            if n == 65_536 or d in (2, 3, 16, 64, 128):
+                torch = d in (3, 16, 64, 128)
+                yield timed("drift", kernel_of(tokens(n, d, d)), torch=torch)
+    yield timed("drift, causal", kernel_of(tokens(65_536, 64, 0), causal=True))
+    yield timed("drift, one pass", kernel_of(tokens(65_536, 64, 0)), HalfGPU())
+
+
+def general_rows():
+    """Layers with weights Q, K, V."""
+    for n, d in ((65_536, 64), (65_536, 128), (8_192, 768), (65_536, 3)):
+        for causal in (False, True) if d == 64 else (False,):
+            kernel = kernel_of(tokens(n, d, d), 1.0, causal, weights(d))
+            yield timed("general, causal" if causal else "general", kernel)
 
 
 def circle_rows():
-    from scipy.special import ive
-
-    k = np.arange(40)
-    coefficients = jnp.asarray(np.where(k == 0, 1, 2) * ive(k, BETA))
-    sums = jax.jit(circle_sums)
-    for n in (10**6, 10**7, 10**8):
-        theta = jax.random.uniform(jax.random.key(n), (n,), jnp.float64, 0, 2 * np.pi)
-        c, s, w = jnp.cos(theta), jnp.sin(theta), jnp.full(n, 1.0 / n)
-        span = seconds(sums, c, s, w, coefficients, repeats=5)
-        Z, _ = sums(c, s, w, coefficients)
-        gap = np.asarray(theta[:64])[:, None] - np.asarray(theta[: 10**6])[None, :]
-        if n == 10**6:
-            exact = np.exp(BETA * (np.cos(gap) - 1)).mean(1)
-            e = float(np.abs(np.asarray(Z[:64]) / exact - 1).max())
-        yield {
-            "work": "circle modes",
-            "n": n,
-            "d": 2,
-            "dtype": "float64",
-            "ours": span,
-            "error": e,
-            "floor": n * 40 / 4.3e12,
-            "peers": {},
-        }
-
-
-def circle_drift_rows():
     """What a user calls: by `Auto`, with isolated tokens and self terms."""
-
-    @jax.jit
-    def velocity(mu):
-        return pf.Attention(BETA)(0.0, mu).v
-
-    for n in (10**5, 10**6, 10**7, 10**8):
-        x = tokens(n, 2, n)
-        for dtype in ("float64", "float32"):
-            mu = pf.Particles(pf.Circle(), x).astype(dtype)
-            span = seconds(velocity, mu, repeats=5)
-            e = error(x, velocity(mu), rows=32 if n <= 10**7 else 4)
-            yield {
-                "work": "circle drift by Auto",
+    for n in (10**6, 10**7, 10**8):
+        x = tokens(n, 2, 0)
+        kernel = kernel_of(x, dtype=jnp.float64)
+        yield (
+            timed("circle, float64", kernel, Auto(), torch=False)
+            if n < 10**8
+            else {
+                "work": "circle, float64",
                 "n": n,
                 "d": 2,
-                "dtype": dtype,
-                "ours": span,
-                "error": e,
-                "floor": n * 80 / 4.3e12,
-                "peers": {},
+                "seconds": seconds(averages(Auto()), kernel, repeats=3),
             }
+        )
+    kernel = kernel_of(tokens(10**6, 3, 0))
+    yield timed("S^2, all pairs", kernel, torch=False)
+
+
+def flow_rows():
+    """Whole journeys, the second time they are made: solver, frames and outcome."""
+    solver = pf.Adaptive(rtol=1e-5, atol=1e-6)
+    for n, d, t1 in ((20_000, 3, 2.0), (131_072, 3, 10.0), (32_768, 64, 10.0)):
+        mu = pf.Particles(pf.Sphere(d), tokens(n, d, 0)).astype("float32")
+        field = pf.Attention(BETA)
+        run = lambda: pf.flow(field, mu, t1, save=2, solver=solver)  # noqa: B023, E731
+        spans = []
+        for _ in range(2):
+            start = time.perf_counter()
+            traj = run()
+            jax.block_until_ready(traj.final.points)
+            spans.append(time.perf_counter() - start)
+        row = {"work": f"flow to t = {t1:g}", "n": n, "d": d, "seconds": spans[-1]}
+        yield row | {"says": str(traj.outcome), "first": spans[0]}
+    rng = np.random.default_rng(0)
+    for n, d, r in ((32_768, 64, 1e-6), (32_768, 64, 0.05), (200_000, 3, 1e-6)):
+        for name, x in (
+            ("uniform", tokens(n, d, 1)),
+            ("10 clusters", tokens(10, d, 1)[rng.integers(10, size=n)]),
+        ):
+            x = x + 1e-3 * r * rng.normal(size=x.shape)
+            mu = pf.Particles.normalized(pf.Sphere(d), x)
+            start = time.perf_counter()
+            atoms = mu.merge(r).n
+            span = time.perf_counter() - start
+            what = f"merge at {r:g}, {name}"
+            yield {
+                "work": what,
+                "n": n,
+                "d": d,
+                "seconds": span,
+                "says": f"{atoms} atoms",
+            }
+
+
+def ensemble_rows():
+    """Many small systems in one call."""
+    batch, n, d = 4096, 32, 32
+    x = jnp.asarray(tokens(batch * n, d, 0).reshape(batch, n, d), jnp.float32)
+    mu = pf.Particles(pf.Sphere(d), np.asarray(x[0], float)).astype("float32")
+
+    @jax.jit
+    @jax.vmap
+    def ends(x, beta):
+        solver = pf.Heun(0.1)
+        return pf.flow(
+            pf.Attention(beta), mu.moved(x), 1.0, save=2, solver=solver
+        ).final.points
+
+    betas = jnp.linspace(0.1, 9.0, batch, dtype=jnp.float32)
+    span = seconds(ends, x, betas, repeats=3)
+    yield {"work": f"{batch} systems to t = 1", "n": n, "d": d, "seconds": span}
+
+
+def fuzz_rows(count=200, limit=200.0):
+    """Nothing raises an error of the compiler, whatever the sizes."""
+    rng, failed, worst, start = np.random.default_rng(7), [], 0.0, time.perf_counter()
+    tried = 0
+    for _ in range(count):
+        if time.perf_counter() - start > limit:
+            break
+        n = int(2 ** rng.uniform(0, 14))
+        d = int(rng.choice([1 + rng.integers(20), int(2 ** rng.uniform(1, 11))]))
+        dtype = jnp.float32 if rng.random() < 0.8 else jnp.float64
+        general = d > 1 and rng.random() < 0.4
+        kernel = kernel_of(
+            tokens(n, d, int(rng.integers(99))),
+            float(rng.choice([-3.0, 0.0, 1.0, 9.0, 100.0])) * (0.1 if general else 1.0),
+            bool(rng.random() < 0.3),
+            weights(d) if general else None,
+            dtype,
+        )
+        tried += 1
+        try:
+            found = averages(FusedGPU())(kernel)
+            worst = max(worst, error(kernel, found, 32))
+        except Exception as problem:
+            failed.append(f"n={n} d={d} {dtype.__name__}: {str(problem)[:200]}")
+    row = {"work": "fuzz", "n": tried, "d": 0, "seconds": time.perf_counter() - start}
+    yield row | {"error": worst, "says": f"{len(failed)} failed: {failed}"}
+
+
+def shown(row):
+    parts = [f"{row['work']}: n={row['n']} d={row['d']} {row['seconds'] * 1e3:.2f} ms"]
+    if row.get("error") is not None:
+        parts.append(f"error {row['error']:.1e}")
+    if row.get("torch"):
+        parts.append(f"torch {row['torch'] * 1e3:.1f} ms")
+    if row.get("first"):
+        parts.append(f"first time {row['first']:.1f} s")
+    return "  ".join([*parts, row.get("says", "")])
+
+
+GROUPS = {
+    "drifts": drift_rows,
+    "general": general_rows,
+    "circle": circle_rows,
+    "flows": flow_rows,
+    "ensembles": ensemble_rows,
+    "fuzz": fuzz_rows,
+}
 
 
 def main():
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
-    check()
     rows = []
-    circle = (*circle_rows(), *circle_drift_rows())
-    exact = () if sys.argv[1:] == ["circle"] else exact_rows()
-    for row in (*circle, *exact):
-        rows.append(row)
-        peers = "  ".join(
-            f"{k} {v * 1e3:.1f} ms ({v / row['ours']:.1f}x)"
-            for k, v in row["peers"].items()
-        )
-        floor = f"floor {row['floor'] * 1e3:.2f} ms" if row["floor"] else ""
-        print(
-            f"{row['work']} n={row['n']} d={row['d']} {row['dtype']}: "
-            f"{row['ours'] * 1e3:.2f} ms  error {row['error']:.1e}  {floor}  {peers}",
-            flush=True,
-        )
+    for name in sys.argv[1:] or GROUPS:
+        for row in GROUPS[name]():
+            rows.append(row)
+            print(shown(row), flush=True)
     if os.environ.get("OUT"):
-        pathlib.Path(os.environ["OUT"], "gpu.json").write_text(
-            json.dumps(rows, indent=1)
-        )
+        out = pathlib.Path(os.environ["OUT"], "gpu.json")
+        out.write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

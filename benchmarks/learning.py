@@ -19,9 +19,13 @@ from pushforward.statistics.feature_distances import (
     CorrelationDistance,
     joint_distances,
 )
-from pushforward.statistics.paired_tables import MEDIUM, simulate_cohort, split_cohort
 from pushforward.statistics.representations import gulp_matrix
-from pushforward.statistics.sparse_gromov import SparseGromov
+from pushforward.studies.metabolomics.paired_tables import (
+    MEDIUM,
+    simulate_cohort,
+    split_cohort,
+)
+from pushforward.transport import SparseGromov
 
 # The grid of the paper, less the zero that the textbook formula cannot take.
 LAMBDAS = 10.0 ** np.arange(-20, 5)

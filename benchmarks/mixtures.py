@@ -13,7 +13,7 @@ import numpy as np
 from pushforward.statistics.galaxies import galaxy_velocities
 from pushforward.statistics.mixtures import npmle
 from pushforward.statistics.mixtures._likelihood import log_kernel
-from pushforward.statistics.mixtures._support_weights import optimal_weights
+from pushforward.statistics.mixtures._polish import optimal_weights
 
 
 def side_by_side(

@@ -28,16 +28,16 @@ from pushforward.control import (
     Adam,
     AdamThenLBFGS,
     LevenbergMarquardt,
-    Out,
     Parameters,
     Squared,
     SquaredHinge,
     TrainingProblem,
+    WeightsOutside,
     optimize,
     target_problem,
 )
 from pushforward.control.neural.families import relu
-from pushforward.control.neural.point_sets import circles, moons
+from pushforward.control.neural.targets import circles, moons
 
 LAYERS = 40
 
@@ -153,7 +153,7 @@ def one_seed() -> Iterator[dict]:
 def three_points() -> Recipe:
     """Three particles to fixed targets in the plane, lam = 1/2."""
     problem = target_problem(
-        Out(2),
+        WeightsOutside(2),
         ((0.3, -0.2), (-0.4, 0.5), (0.6, 0.7)),
         ((1.0, 0.2), (-0.5, 1.0), (0.8, 1.6)),
         lam=0.5,

@@ -13,7 +13,7 @@ from benchmarks.exact import drift, tokens
 from benchmarks.memory import measured as megabytes
 from benchmarks.nearlinear import average
 from pushforward.plot import save
-from pushforward.plot._style import PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import PALETTE, SOFT, new_figure, styled
 
 OUT = pathlib.Path("out/scaling.png")
 LARGE = (2000, 10_000, 100_000, 1_000_000)

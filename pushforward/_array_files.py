@@ -15,7 +15,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
 
 import numpy as np
 
@@ -31,7 +30,9 @@ _TORN = (
 
 
 def physical_memory() -> int:
-    """Bytes of memory this machine has."""
+    """Bytes of memory this machine has; what a small one has, if it does not say."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return 8 * 2**30
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -63,7 +64,7 @@ def _member(archive, member: zipfile.ZipInfo, whole: int) -> np.ndarray:
         return _array(io.BytesIO(file.read()), member.file_size)
 
 
-def _array(file: BinaryIO, size: int) -> np.ndarray:
+def _array(file: io.BufferedIOBase, size: int) -> np.ndarray:
     """One array, if what its header claims is there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old headers are legal, and said at length

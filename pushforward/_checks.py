@@ -6,7 +6,7 @@ import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from pushforward.errors import InputError
 
@@ -17,7 +17,16 @@ def is_traced(*trees: object) -> bool:
     return any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
 
 
-def as_float_array(name: str, value: object) -> Array:
+def double_precision(what: str) -> None:
+    """Refuse `what` where JAX has been told to do without float64."""
+    if not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise InputError(
+            f"{what} needs float64, which JAX is told to do without. Unset "
+            'JAX_ENABLE_X64, or call jax.config.update("jax_enable_x64", True).'
+        )
+
+
+def as_float_array(name: str, value: object) -> Float[Array, "..."]:
     """An array of floats: float32 stays float32, everything else becomes float64."""
     try:
         if value is None:
@@ -37,7 +46,7 @@ def as_float_array(name: str, value: object) -> Array:
     return jnp.asarray(array, array.dtype)  # strong type: one compilation
 
 
-def check_finite(name: str, array: Array) -> None:
+def check_finite(name: str, array: Array | np.ndarray) -> None:
     """Refuse NaN and infinity, saying how many rows have them and which is first."""
     if is_traced(array):
         return
@@ -54,7 +63,7 @@ def check_finite(name: str, array: Array) -> None:
     )
 
 
-def scalar(name: str, value: object) -> Array:
+def scalar(name: str, value: object) -> Float[Array, ""]:
     """A finite number as an array, so that changing it never recompiles."""
     array = as_float_array(name, value)
     if array.ndim != 0:
@@ -63,7 +72,7 @@ def scalar(name: str, value: object) -> Array:
     return array
 
 
-def positive(name: str, value: object, why: str = "") -> Array:
+def positive(name: str, value: object, why: str = "") -> Float[Array, ""]:
     """A number above zero."""
     array = scalar(name, value)
     if not is_traced(array) and not float(array) > 0:
@@ -86,7 +95,14 @@ def whole(name: str, value: object, least: int, why: str = "") -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-def matrix_or_none(name: str, value: object) -> Array | None:
+def yes_or_no(name: str, value: object) -> bool:
+    """A flag; 1 and "yes" are none."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"`{name}` must be True or False, got {shown(value)}.")
+    return bool(value)
+
+
+def matrix_or_none(name: str, value: object) -> Float[Array, "r c"] | None:
     """A square matrix, or None for the identity, which then costs nothing."""
     if value is None:
         return None
@@ -136,12 +152,36 @@ def as_path(name: str, value: object) -> pathlib.Path:
     return pathlib.Path(value)
 
 
-def above_zero(name: str, value: object, why: str) -> float:
+def number(name: str, value: object) -> float:
+    """One finite number as a float, for code without JAX."""
+    try:
+        if value is None or isinstance(value, bool | str | bytes):
+            raise TypeError
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"`{name}` must be a number, got {shown(value)}.") from None
+    if found.ndim:
+        raise InputError(f"`{name}` must be one number, got shape {found.shape}.")
+    if not np.isfinite(found):
+        raise InputError(f"`{name}` must be finite, got {found}.")
+    return float(found)
+
+
+def above_zero(name: str, value: object, why: str = "") -> float:
     """A positive finite float, for code without JAX."""
-    real = isinstance(value, int | float | np.integer | np.floating)
-    if real and not isinstance(value, bool) and 0 < value < 1.7e308:  # type: ignore[operator]
-        return float(value)  # type: ignore[arg-type]
-    raise InputError(f"`{name}` must be positive and finite, got {shown(value)}. {why}")
+    found = number(name, value)
+    if found > 0:
+        return found
+    hint = f" {why}" if why else ""
+    raise InputError(f"`{name}` must be positive, got {found:g}.{hint}")
+
+
+def not_negative(name: str, value: object) -> float:
+    """A finite float of at least zero, for code without JAX."""
+    found = number(name, value)
+    if found < 0:
+        raise InputError(f"`{name}` must be finite and not negative, got {found:g}.")
+    return found
 
 
 def shown(value: object) -> str:

@@ -17,11 +17,16 @@ def shown(self) -> str:
     return f"{type(self).__name__}({', '.join(parts)})"
 
 
+def short(value: object) -> str:
+    """What an object prints, without the remark that may follow it."""
+    return repr(value).split("  #")[0]
+
+
 def _equal(value, default) -> bool:
     if default is inspect.Parameter.empty or isinstance(value, jax.core.Tracer):
         return False
     if isinstance(value, jax.Array | np.ndarray):
-        return np.ndim(value) == 0 and value == default
+        return np.ndim(value) == 0 and bool(value == default)
     try:
         return bool(value == default)
     except (TypeError, ValueError):
@@ -39,4 +44,4 @@ def _short(value) -> str:
         return "[" + ", ".join(map(_short, value)) + "]"
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__
-    return repr(value).split("  #")[0]
+    return short(value)

@@ -1,7 +1,11 @@
-"""The bibliography, by key; docstrings name keys in square brackets."""
+"""The bibliography, by key; more than 300 lines because it is a table.
+
+Docstrings name keys in square brackets.
+"""
 
 import inspect
 import re
+from typing import Any
 
 import pushforward
 
@@ -14,6 +18,33 @@ PAPERS = {
         "Bulletin of the American Mathematical Society",
         2025,
         "2312.10794",
+    ),
+    "thibault2021overrelaxed": (
+        "article",
+        "Thibault, Alexis and Chizat, Lenaic and Dossal, Charles and Papadakis, "
+        "Nicolas",
+        "Overrelaxed Sinkhorn-Knopp algorithm for regularized optimal transport",
+        "Algorithms",
+        2021,
+        "1711.01851",
+    ),
+    "bonet2023spherical": (
+        "inproceedings",
+        "Bonet, Clement and Berg, Paul and Courty, Nicolas and Septier, Francois and "
+        "Drumetz, Lucas and Pham, Minh-Tan",
+        "Spherical sliced-Wasserstein",
+        "International Conference on Learning Representations",
+        2023,
+        "2206.08780",
+    ),
+    "feydy2019interpolating": (
+        "inproceedings",
+        "Feydy, Jean and Sejourne, Thibault and Vialard, Francois-Xavier and Amari, "
+        "Shun-ichi and Trouve, Alain and Peyre, Gabriel",
+        "Interpolating between optimal transport and MMD using Sinkhorn divergences",
+        "International Conference on Artificial Intelligence and Statistics",
+        2019,
+        "1810.08278",
     ),
     "geshkovski2023clusters": (
         "inproceedings",
@@ -49,6 +80,70 @@ PAPERS = {
         2024,
         "2410.06833",
     ),
+    "mun2026phase": (
+        "misc",
+        "Mun and Rosenzweig",
+        "Phase transitions for the noisy transformer model in arbitrary dimension",
+        "",
+        2026,
+        "2606.05140",
+    ),
+    "bruno2026scaling": (
+        "misc",
+        "Bruno, Chen, Lin, Polyanskiy and Rigollet",
+        "Scaling limits of long-context transformers",
+        "",
+        2026,
+        "2605.08505",
+    ),
+    "polyanskiy2025synchronization": (
+        "misc",
+        "Polyanskiy, Rigollet and Yao",
+        "Synchronization of mean-field models on the circle",
+        "",
+        2025,
+        "2507.22857",
+    ),
+    "geshkovski2024modes": (
+        "misc",
+        "Geshkovski, Rigollet and Sun",
+        "On the number of modes of Gaussian kernel density estimators",
+        "",
+        2024,
+        "2412.09080",
+    ),
+    "castin2025unified": (
+        "misc",
+        "Castin, Ablin, Carrillo and Peyr{\\'e}",
+        "A unified perspective on the dynamics of deep transformers",
+        "",
+        2025,
+        "2501.18322",
+    ),
+    "alcalde2026gaussian": (
+        "misc",
+        "Alcalde, Ji and Zuazua",
+        "Reachability and asymptotics of Gaussian transformer dynamics",
+        "",
+        2026,
+        "2606.07600",
+    ),
+    "zimin2026yuriiformer": (
+        "misc",
+        "Zimin, Polyanskiy and Rigollet",
+        "YuriiFormer",
+        "",
+        2026,
+        "2601.23236",
+    ),
+    "smart2026empirical": (
+        "misc",
+        "Smart, Ganguly, Metya, Morozov and Sengupta",
+        "Attention as in-context empirical Bayes",
+        "",
+        2026,
+        "2605.29351",
+    ),
     "rigollet2025meanfield": (
         "misc",
         "Rigollet, Philippe",
@@ -80,6 +175,14 @@ PAPERS = {
         "",
         2025,
         "2508.09628",
+    ),
+    "sander2022sinkformers": (
+        "inproceedings",
+        "Sander, Ablin, Blondel and Peyr{\\'e}",
+        "Sinkformers: transformers with doubly stochastic attention",
+        "International Conference on Artificial Intelligence and Statistics",
+        2022,
+        "2110.11773",
     ),
     "karagodin2025normalization": (
         "misc",
@@ -123,6 +226,14 @@ PAPERS = {
         "Annals of Statistics",
         2024,
         "2301.01766",
+    ),
+    "stephens2017fdr": (
+        "article",
+        "Stephens, Matthew",
+        "False discovery rates: a new deal",
+        "Biostatistics",
+        2017,
+        "",
     ),
     "chewi2024statistical": (
         "misc",
@@ -259,14 +370,32 @@ def software() -> str:
 def cite(*objects: object) -> str:
     """BibTeX of what the given objects implement, found in their docstrings.
 
+    An object of a class of one's own cites what it inherits and what it holds: a field
+    that wraps an `Attention` cites what attention cites.
+
     >>> print(cite(Attention(9.0)).splitlines()[0])
     @article{geshkovski2023perspective,
     """
     found: list[str] = []
     for obj in objects:
         named = obj if inspect.isclass(obj) or inspect.isroutine(obj) else type(obj)
-        text = (inspect.getdoc(named) or "") + (
-            inspect.getdoc(inspect.getmodule(named)) or ""
-        )
-        found += [k for k in re.findall(r"[a-z]+20\d\d[a-z]+", text) if k in PAPERS]
+        for one in [*(getattr(named, "__mro__", None) or [named]), *_parts(obj)]:
+            found += _keys(one)
     return "\n\n".join(bibtex(key) for key in dict.fromkeys(found))
+
+
+def _keys(named: Any) -> list[str]:
+    """The papers that a class, and its module, name in their docstrings."""
+    module = inspect.getmodule(named)
+    text = (named.__doc__ or "") + (inspect.getdoc(module) or "")
+    return [k for k in re.findall(r"[a-z]+20\d\d[a-z]+", text) if k in PAPERS]
+
+
+def _parts(obj: object) -> list[type]:
+    """The classes of the library inside an object: what a class of one's own uses."""
+    fields = getattr(obj, "__dataclass_fields__", {})
+    if inspect.isclass(obj) or not fields:
+        return []
+    values = [getattr(obj, name, None) for name in fields]
+    inside = [value for value in values if hasattr(value, "__dataclass_fields__")]
+    return [type(value) for value in inside] + [c for v in inside for c in _parts(v)]

@@ -2,7 +2,27 @@
 
 
 class PushforwardError(Exception):
-    """Everything this package raises on purpose."""
+    """Everything this package raises on purpose.
+
+    A message reads "`argument` must be so, got value. Fix."; its parts are here, so
+    that nobody else takes messages apart.
+    """
+
+    @property
+    def argument(self) -> str:
+        """The argument it is about: the first name in backquotes, or nothing."""
+        parts = str(self).split("`")
+        return parts[1] if len(parts) > 2 else ""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong: the first sentence."""
+        return str(self).partition(". ")[0]
+
+    @property
+    def fix(self) -> str:
+        """What to do about it: the sentences after the first."""
+        return str(self).partition(". ")[2]
 
 
 class InputError(PushforwardError, ValueError):

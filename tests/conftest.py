@@ -1,4 +1,4 @@
-"""Strict numerics for every test: 64 bits, no silent rank or dtype promotion.
+"""Strict for every test: 64 bits, no silent promotion of ranks or types.
 
 Compiled programs are shared: one folder for all workers and the commands they start,
 empty at the start of the run and gone at its end.
@@ -12,10 +12,19 @@ import jax
 import numpy as np
 import pytest
 
+try:
+    import shape_checks
+
+    shape_checks.install()  # before anything imports the package
+except ModuleNotFoundError:  # tests/gpu, on a machine with little more than JAX
+    shape_checks = None
+
 from pushforward._compiled import make_room
+from pushforward.errors import PushforwardError
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 OWN_CACHE = None
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # the first process of the run
@@ -24,6 +33,24 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # the first process of the ru
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
     jax.config.update("jax_compilation_cache_dir", OWN_CACHE)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+_raises = pytest.raises
+
+
+def raises(expected, **kwargs):
+    """`pytest.raises`, without the checks where the library's own words are asked for.
+
+    An annotation says what is right; wrong input is refused by `InputError`, which the
+    checker would come before.
+    """
+    refusal = isinstance(expected, type) and issubclass(expected, PushforwardError)
+    watched = _raises(expected, **kwargs)
+    if shape_checks is None or not refusal:
+        return watched
+    return shape_checks.suspended(watched)
+
+
+pytest.raises = raises
 
 
 @pytest.fixture(autouse=True, scope="module")

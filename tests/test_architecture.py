@@ -24,31 +24,15 @@ ROWS = [
     {"flows"},
     {"control", "statistics", "probe"},
     {"plot", "io"},
+    {"experiments"},
     {"studies"},
     {"sweeps"},
-    {"cli", "web"},
+    {"web"},
+    {"cli"},
 ]
 RANK = {folder: rank for rank, row in enumerate(ROWS) for folder in row}
-# files of the package itself
-EVERYONE = {
-    "errors",
-    "_array_files",
-    "_cache_folder",
-    "_checks",
-    "_compiled",
-    "_printing",
-    "_references",
-    "_seeds",
-    "",
-}
-# Late imports inside functions: users expect `Trajectory.save`, `Trajectory.view` and
-# `store=path`; `pushforward explore` opens the page.
-EXCEPTIONS = {
-    ("cli/_explore.py", "web"),
-    ("flows/_trajectory.py", "io"),
-    ("flows/_trajectory.py", "web"),
-    ("flows/_hosted.py", "io"),
-}
+# the files of the package itself stand below all folders
+GROUND = {path.stem for path in ROOT.glob("*.py")} | {""}
 MAX_LINES, MAX_CODE = 300, 40
 
 
@@ -56,40 +40,122 @@ def relative(path):
     return path.relative_to(ROOT).as_posix()
 
 
-def imported_folders(tree):
-    """(folder of pushforward, whether at module level) of every import."""
-    top = set(map(id, tree.body))
+def imports(tree):
+    """(name in this module, full name) of everything that is imported."""
     for node in ast.walk(tree):
-        names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            for alias in node.names:
+                # `import a.b` binds a, and says a.b
+                yield alias.asname or alias.name.split(".")[0], alias.name
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module]
-            if node.module == "pushforward":
-                names = [f"pushforward.{alias.name}" for alias in node.names]
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "pushforward":
-                yield (parts[1] if len(parts) > 1 else ""), id(node) in top
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def chain(node):
+    """The names in a.b.c, or nothing for what does not begin with a name."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []
+
+
+def uses(source):
+    """Every name of the package that a module imports or reaches through a dot.
+
+    `pf.flow`, `pushforward.io.load` and `plot.summary` are uses like imports are.
+    """
+    tree = ast.parse(source)
+    found = {full for _, full in imports(tree)}
+    known = {}
+    for name, full in imports(tree):
+        known[name] = name if full.startswith(f"{name}.") else full
+    for node in ast.walk(tree):
+        names = chain(node)
+        if len(names) > 1 and names[0] in known:
+            found.add(".".join([known[names[0]], *names[1:]]))
+    return sorted(name for name in found if name.split(".")[0] == "pushforward")
+
+
+def folder_of(name):
+    """The folder in which a name of the package lives: pf.flow lives in flows."""
+    parts = name.split(".")
+    first = parts[1] if len(parts) > 1 else ""
+    return pushforward._HOME.get(first, first).split(".")[0]
+
+
+def misplaced(folder, source):
+    """The uses in a module of `folder` that do not point downward."""
+    for name in uses(source):
+        target = folder_of(name)
+        if target in GROUND or target == folder or target.startswith("__"):
+            continue
+        if target in vars(pushforward) and target not in RANK:
+            continue  # `pf.public_names` and the like: of the package itself
+        below = target in RANK and (target == "theory" or RANK[target] < RANK[folder])
+        if folder == "theory" or not below:
+            yield name
+
+
+def private(folder, source):
+    """The uses of what another folder keeps to itself."""
+    for name in uses(source):
+        _, *parts = name.split(".")
+        inside = any(p.startswith("_") and not p.startswith("__") for p in parts[1:])
+        if inside and folder_of(name) != folder:
+            yield name
 
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)
 def test_imports_point_downward(path):
     folder = path.relative_to(ROOT).parts[0]
-    for target, at_top in imported_folders(ast.parse(path.read_text())):
-        if folder.endswith(".py"):  # the files of the package itself are the ground
-            lazy = folder == "__init__.py"  # its imports are for type checkers only
-            assert lazy or target in EVERYONE, f"{folder} imports {target}"
-            continue
-        if target in EVERYONE or target == folder:
-            continue
-        if (relative(path), target) in EXCEPTIONS and not at_top:
-            continue
-        assert folder in RANK, f"{folder} has no place in the order of design.md"
-        assert target in RANK, f"{relative(path)} imports unknown {target}"
-        assert folder != "theory", f"theory imports {target}: it must stand alone"
-        allowed = target == "theory" or RANK[target] < RANK[folder]
-        assert allowed, f"{relative(path)} imports {target}"
+    if folder == "__init__.py":  # its imports are for type checkers only
+        return
+    if folder.endswith(".py"):
+        known = GROUND | {"__version__"}
+        above = [n for n in uses(path.read_text()) if folder_of(n) not in known]
+        assert not above, f"{folder} stands below all folders and uses {above}"
+        return
+    assert folder in RANK, f"{folder} has no place in the order of design.md"
+    assert not [*misplaced(folder, path.read_text())]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_what_is_private_stays_in_its_folder(path):
+    folder = path.relative_to(ROOT).parts[0]
+    assert not [*private(folder, path.read_text())]
+
+
+@pytest.mark.parametrize(
+    "source, bad",
+    [
+        ("import pushforward as pf\ndef f(x):\n    pf.flow(x)", "pushforward.flow"),
+        ("import pushforward\npushforward.io.load", "pushforward.io.load"),
+        ("import pushforward.io\npushforward.plot.save", "pushforward.plot.save"),
+        ("from pushforward import load", "pushforward.load"),
+        ("def f():\n    from pushforward import web", "pushforward.web"),
+        ("from pushforward.fields import Sum", "pushforward.fields.Sum"),
+        ("import pushforward as pf\nx: pf.Sum", "pushforward.Sum"),
+    ],
+)
+def test_a_use_that_points_upward_is_seen(source, bad):
+    assert bad in misplaced("measures", source)
+    assert not [*misplaced("measures", "import pushforward as pf\npf.Sphere(3)")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from pushforward.plot._beads import beads",
+        "import pushforward as pf\npf.plot._beads.beads",
+        "from pushforward import plot\nplot._beads.beads()",
+        "from pushforward.flows import _flow",
+    ],
+)
+def test_a_use_of_what_is_private_is_seen(source):
+    assert [*private("studies", source)]
+    assert not [*private("plot", source.replace("flows", "plot"))]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)
@@ -186,3 +252,10 @@ def test_public_names_exist_where_they_are_said_to_live(name):
     assert f"{value.__module__}.".startswith(f"{home}.")
     assert value.__doc__
     assert name in dir(pushforward)
+
+
+def test_no_two_files_of_tests_share_a_name():
+    """Python takes them for one module, and pytest then collects only the first."""
+    names = [p.name for p in pathlib.Path(__file__).parent.rglob("*.py")]
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice <= {"conftest.py", "__init__.py"}

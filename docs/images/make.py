@@ -3,6 +3,7 @@
 import pathlib
 
 import jax
+import numpy as np
 
 import pushforward as pf
 
@@ -17,5 +18,15 @@ def clusters() -> None:
     pf.plot.save(figure, HERE / "clusters.png", dpi=160)
 
 
+def film() -> None:
+    """The same to t = 14, as a small film."""
+    mu = pf.Particles.uniform(pf.Sphere(3), 64, key=jax.random.key(0))
+    times = np.linspace(0.0, 14.0, 43)
+    trajectory = pf.flow(pf.Attention(beta=9.0), mu, 14.0, save=times)
+    path = HERE / "clusters.gif"
+    pf.plot.movie(trajectory, path, frames=36, fps=9.0, size=(400, 256))
+
+
 if __name__ == "__main__":
     clusters()
+    film()

@@ -163,11 +163,11 @@ def _disk() -> list[Check]:
 
 
 def _models() -> list[Check]:
-    """Trained models on this machine; nothing is ever downloaded unasked."""
-    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
-    hub = pathlib.Path(os.environ.get("HF_HUB_CACHE") or pathlib.Path(home) / "hub")
-    found = sorted(p.name[8:] for p in hub.expanduser().glob("models--*"))
-    some = ", ".join(name.replace("--", "/") for name in found[:3])
-    detail = f"{len(found)} in {hub}: {some}" if found else f"none in {hub}"
-    fix = "huggingface-cli download openai-community/gpt2 (only `probe` needs one)"
+    """Trained models that `probe` opens by name; nothing is ever downloaded unasked."""
+    from pushforward.probe import hub_models, models
+
+    found = [entry.name for entry in models() if entry.present] + list(hub_models())
+    more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+    detail = f"{', '.join(found[:4])}{more}" if found else "none"
+    fix = "pushforward models get minilm (only `probe` needs one)"
     return [Check("models", bool(found), detail, fix)]

@@ -7,18 +7,24 @@ from typing import Annotated
 
 import typer
 
-from pushforward.errors import InputError
+from pushforward.cli import _spec
+from pushforward.errors import InputError, StoreError
 
 
 def explore(
-    run: Annotated[
-        pathlib.Path | None, typer.Argument(help="A stored run to look at.")
+    what: Annotated[
+        pathlib.Path | None,
+        typer.Argument(help="A run, or an experiment (.toml or .json)."),
     ] = None,
     port: Annotated[int, typer.Option(help="0 takes any that is free.")] = 8742,
     host: Annotated[
         str, typer.Option(help="Address to listen on; others can reach only that.")
     ] = "127.0.0.1",
     state: Annotated[str, typer.Option(help="A state, as copied from the page.")] = "",
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(help="A class of your own in the experiment, as module:Class."),
+    ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page.")
     ] = True,
@@ -30,18 +36,14 @@ def explore(
 
     Example: pushforward explore
     """
-    try:
-        from pushforward.web._serve import Server
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the page needs the package {error.name}, which is not installed. "
-            "Install it with: pip install 'pushforward[web]'"
-        ) from error
+    web = page_tools()
+    experiment = None if what is None else experiment_at(what, classes or [])
     if state:
-        _check(state)
-    server = Server(host, port)
-    if run is not None:
-        state = server.show(run)
+        web.unpacked(state)  # refuses one that was not copied whole, before all else
+    server = web.Server(host, port)
+    if what is not None:
+        state, words = server.show(what, experiment)
+        sys.stderr.write("".join(f"{line}\n" for line in words))
     address = server.address + (f"#s={state}" if state else "")
 
     def ready() -> None:
@@ -62,8 +64,23 @@ def explore(
         pass  # the way to end it, not an accident
 
 
-def _check(state: str) -> None:
-    """Refuse a link that was not copied whole, before anything starts."""
-    from pushforward.web._state import from_link
+def page_tools():
+    """The page's part of the library, or how to install it."""
+    try:
+        from pushforward.web import explorer
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the page needs the package {error.name}, which is not installed. "
+            "Install it with: pip install 'pushforward[web]'"
+        ) from error
+    return explorer
 
-    from_link(state)
+
+def experiment_at(what: pathlib.Path, classes: list[str]):
+    """The experiment of a file, or of a run that carries one."""
+    if not what.is_dir():
+        return _spec.from_file(what, classes)
+    try:
+        return _spec.from_file(what, classes)
+    except StoreError:
+        return None  # written by pf.flow: its frames can be shown

@@ -13,7 +13,9 @@ from pushforward.cli import (
     _cite,
     _doctor,
     _explore,
+    _export,
     _models,
+    _npmle,
     _probe,
     _show,
     _simulate,
@@ -60,9 +62,11 @@ app = typer.Typer(
 app.command("simulate")(_simulate.simulate)
 app.command("show")(_show.show)
 app.command("explore")(_explore.explore)
+app.command("export")(_export.export)
+app.command("site")(_export.site)
 app.add_typer(_study.app, name="study")
 app.command("sweep")(_sweep.sweep)
-app.command("npmle")(_statistics.npmle)
+app.command("npmle")(_npmle.npmle)
 app.command("gulp")(_statistics.gulp)
 app.command("match")(_statistics.match)
 app.add_typer(_models.app, name="models")

@@ -21,7 +21,7 @@ def list_models(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """The models that can be had, and which of them are here."""
-    from pushforward.probe import models
+    from pushforward.probe import hub_models, models
 
     rows = [
         {
@@ -32,6 +32,10 @@ def list_models(
         }
         for entry in models()
     ]
+    for name, folder in hub_models().items():
+        about = "in the cache of a hub on this machine"
+        row = {"name": name, "about": about, "present": True, "folder": str(folder)}
+        rows.append(row)
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")
         return

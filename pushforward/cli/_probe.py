@@ -16,8 +16,9 @@ def probe(
     models: Annotated[
         list[str] | None,
         typer.Argument(
-            help="minilm, smollm2, a model folder, a .gguf file, or a file of hidden "
-            "states (.npy, .npz, .safetensors). Both offline models if none is named."
+            help="minilm, smollm2, a model folder, a name in the hub cache, a .gguf "
+            "file, or a file of hidden states (.npy, .npz, .safetensors). Both offline "
+            "models if none is named."
         ),
     ] = None,
     text: Annotated[
@@ -46,6 +47,7 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a trained model does to its tokens, layer by layer."""
+    status.print("reading what to probe")
     from pushforward.errors import InputError
     from pushforward.probe import NORMALIZATIONS, SAMPLE, examine
 
@@ -54,6 +56,8 @@ def probe(
         raise InputError(
             f"`normalization` must be one of {known}, got {normalization!r}."
         )
+    if out is not None:
+        _check_page(out)
     names = models or ["minilm", "smollm2"]
     words = SAMPLE if text is None else _text(text)
     if run is not None and len(names) > 1:
@@ -79,6 +83,19 @@ def probe(
         _print(one)
     for name, path in written.items():
         sys.stdout.write(f"{name:34s}{path}\n")
+
+
+def _check_page(out: pathlib.Path) -> None:
+    """Before anything is computed: a page can be written there."""
+    from pushforward.errors import InputError
+
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise InputError(
+            f"`out` must end in .html, got {out.name!r}. Open the page in a browser "
+            "and print it to get another format."
+        )
+    if not out.parent.is_dir():
+        raise InputError(f"`out` is in {out.parent}, which is no folder. Create it.")
 
 
 def _subject(name: str) -> Any:
@@ -137,12 +154,16 @@ def _print(one: Any) -> None:
         "clusters at radius 0.6": _ends(table.clusters[:, table.radii.index(0.6)], "d"),
         "effective rank": _ends(table.effective_rank, ".1f"),
     }
-    if one.own is not None:
+    if one.spectra is not None:
         rows["effective beta per head, median"] = f"{np.median(one.effective_beta):.1f}"
+    if one.seen_beta is not None:
         rows["beta seen on the text, median"] = f"{np.median(one.seen_beta):.2f}"
+    if one.own is not None:
         rows["motion by its own attention"] = f"{np.median(one.own):.3f}"
     for name in ("plain", "attention", "linear", "both", "shuffled"):
-        rows[f"motion explained, {name}"] = f"{np.median(one.fit.shares(name)):.3f}"
+        if not one.fitted:
+            break
+        rows[f"motion explained, {name}"] = f"{np.median(one.shares(name)):.3f}"
     lines = [f"{name:34s}{value}" for name, value in rows.items()]
     sys.stdout.write("\n".join(lines) + "\n\n")
 

@@ -23,10 +23,11 @@ def show(
 
     import pushforward as pf
     from pushforward import plot
+    from pushforward._printing import short
 
     trajectory = pf.load(run)
     if picture is not None:
-        plot.save(plot.summary(trajectory), picture)
+        plot.save(plot.summary(trajectory, observed=trajectory.observed), picture)
     if movie is not None:
         plot.movie(trajectory, movie)
     observed = {
@@ -38,7 +39,7 @@ def show(
     values: dict[str, Any] = {
         "run": str(run),
         "field": repr(trajectory.field),
-        "space": repr(trajectory.final.space).split("  #")[0],
+        "space": short(trajectory.final.space),
         "n": trajectory.final.n,
         "d": trajectory.final.d,
         "frames": len(trajectory),

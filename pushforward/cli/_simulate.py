@@ -1,10 +1,14 @@
-"""`pushforward simulate`: a prompt of tokens flows through self-attention."""
+"""`pushforward simulate`: a prompt of tokens flows through self-attention.
 
+`pushforward simulate --resume RUN`: go on with a run that was stopped or killed.
+"""
+
+import inspect
 import json
 import pathlib
 import sys
 import time
-from enum import StrEnum
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -12,25 +16,46 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-RADIUS = 0.05  # geodesic radius at which the live table counts clusters
+from pushforward.cli._spec import named_classes
+
+# what does not change the run
+ALLOWED = ("resume", "picture", "movie", "as_json", "classes")
+WORDS = "`--resume` takes everything from the run"
 
 
-class Model(StrEnum):
-    """The dynamics, by the names of the papers."""
+def resumed(run: pathlib.Path, live: Callable, classes: list[str]):
+    """The finished trajectory, and the beta of its energy if it observes one."""
+    from pushforward.io import resumption
 
-    sa = "sa"
-    usa = "usa"
-    causal = "causal"
-    hardmax = "hardmax"
+    rest = resumption(run, classes=named_classes(classes))
+    end = rest.more["t1"] if rest.times is None else rest.times[-1]
+    trajectory = live(float(end), rest.flow)
+    energy = rest.observe.get("energy")
+    return trajectory, None if energy is None else float(energy.beta)
+
+
+MODEL = (
+    "The dynamics: attention (sa), unnormalized and scaled by e^{-|beta|} (usa), "
+    "causal, with beta infinite (hardmax), or in R^d without norm (rescaled)."
+)
+START = (
+    "How tokens start: uniform, clustered, gaussian, vonmises_fisher, equispaced or "
+    "orthonormal."
+)
 
 
 def simulate(
     context: typer.Context,
+    spec: Annotated[
+        pathlib.Path | None,
+        typer.Argument(help="An experiment (.toml or .json), or a run to do again."),
+    ] = None,
     n: Annotated[int, typer.Option(help="Number of tokens.")] = 64,
     d: Annotated[int, typer.Option(help="Dimension: 3 is the sphere S^2.")] = 3,
     beta: Annotated[float, typer.Option(help="Inverse temperature.")] = 9.0,
     t1: Annotated[float, typer.Option(help="Final time (depth).")] = 20.0,
-    model: Annotated[Model, typer.Option(help="The dynamics.")] = Model.sa,
+    model: Annotated[str, typer.Option(help=MODEL)] = "sa",
+    start: Annotated[str, typer.Option(help=START)] = "uniform",
     heads: Annotated[
         int, typer.Option(help="Heads; more than one draws random Q, K, V for each.")
     ] = 1,
@@ -46,6 +71,27 @@ def simulate(
     layers: Annotated[
         float, typer.Option(help="Step of one Transformer layer; 0 solves the ODE.")
     ] = 0.0,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Follow clusters to exponentially long t1.")
+    ] = False,
+    observe: Annotated[
+        list[str] | None,
+        typer.Option(help="Also observe this, as effective_rank; may be repeated."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change a number: field.beta=4; may be repeated."),
+    ] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(help="A class of your own that SPEC uses, as module:Name."),
+    ] = None,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print the experiment as TOML, and stop.")
+    ] = False,
+    python: Annotated[
+        bool, typer.Option("--python", help="Print it as a Python script, and stop.")
+    ] = False,
     out: Annotated[
         pathlib.Path | None, typer.Option(help="Write the run here.")
     ] = None,
@@ -68,46 +114,68 @@ def simulate(
 ) -> None:
     """Let tokens flow through self-attention and watch clusters form.
 
+    Options describe a common experiment; a file describes any.
     Example: pushforward simulate --n 64 --d 3 --beta 9 --t1 20 --out r1 --movie r1.mp4
+    Example: pushforward simulate spec.toml --set field.beta=4 --out r2
     """
-    import pushforward as pf
-    from pushforward.cli import _resume, _setup
+    from pushforward.cli import _report, _spec
 
     started = time.perf_counter()
     if resume is not None:
-        _resume.refuse_options(context)
-        trajectory, beta = _resume.resumed(resume, _live)
+        _spec.refuse_options(context, ALLOWED, WORDS)
+        trajectory, energy_at = resumed(resume, _live, classes or [])
         out = resume
     else:
-        plain = weights is None and heads == 1 and model is not Model.hardmax
-        causal = model is Model.causal
-        cost = _setup.cost(n, d, frames, tokens, beta, plain=plain, causal=causal)
-        if dry_run:
-            _say(cost, as_json, _cost_lines)
+        experiment = _experiment(context)
+        if toml or python:
+            sys.stdout.write(experiment.to_toml() if toml else experiment.to_python())
             return
-        _setup.refuse_if_too_large(cost)
-        mu = _setup.tokens(n, d, seed, tokens)
-        field = _setup.field(model.value, beta, mu.d, heads, weights, seed)
-        options = _options(beta, frames, layers, noise, seed, out)
-        trajectory = _live(
-            t1,
-            options["observe"],
-            lambda progress: pf.flow(field, mu, t1, progress=progress, **options),
-        )
+        cost = _report.cost(experiment)
+        if dry_run:
+            _say(cost, as_json, _report.cost_lines)
+            return
+        _report.refuse_if_too_large(cost)
+        run = lambda progress: experiment.run(store=out, progress=progress)  # noqa: E731
+        trajectory = _live(experiment.t1, run)
+        energy_at = _beta(experiment.observe)
     seconds = time.perf_counter() - started
-    _report(trajectory, out, picture, movie, beta, seconds, as_json)
+    _finish(trajectory, out, picture, movie, energy_at, seconds, as_json)
 
 
-def _report(trajectory, out, picture, movie, beta, seconds, as_json) -> None:
+def _experiment(context: typer.Context):
+    """What the options mean, or what the file says, with its changes."""
+    from pushforward.cli import _spec
+    from pushforward.experiments import options
+
+    values = dict(context.params)
+    if values["spec"] is not None:
+        allowed = (*_spec.BESIDE, "observe")
+        _spec.refuse_options(context, allowed, "SPEC describes the experiment")
+        made = _spec.from_file(values["spec"], values["classes"] or [])
+    else:
+        own = set(inspect.signature(options).parameters)
+        made = options(**{name: value for name, value in values.items() if name in own})
+    more = _spec.observed(values["observe"] or [])
+    if more:
+        made = made.vary(observe={**made.observe, **more})
+    return _spec.changed(made, values["changes"] or [])
+
+
+def _beta(observe) -> float | None:
+    """The inverse temperature at which energy is observed, if it is."""
+    return float(observe["energy"].beta) if "energy" in observe else None
+
+
+def _finish(trajectory, out, picture, movie, beta, seconds, as_json) -> None:
     """Draw and print; how the run ended decides the exit code."""
-    from pushforward.cli import _setup
+    from pushforward.cli import _report
 
     interrupted = trajectory.outcome.kind == "interrupted"
     if interrupted:
-        picture = movie = None  # who interrupts does not want to wait for a film
-    written = _setup.written(trajectory, out, picture, movie, beta, RADIUS)
-    summary = _setup.summary(trajectory, beta, RADIUS, seconds, written)
-    _say(summary, as_json, _summary_lines)
+        picture = movie = None  # Ctrl-C asks to stop now, not to draw first
+    written = _report.written(trajectory, out, picture, movie, beta)
+    summary = _report.summary(trajectory, seconds, written)
+    _say(summary, as_json, _report.summary_lines)
     if interrupted:
         raise KeyboardInterrupt
     if trajectory.outcome.kind == "diverged":
@@ -116,55 +184,42 @@ def _report(trajectory, out, picture, movie, beta, seconds, as_json) -> None:
         raise NumericalError(trajectory.outcome.message, trajectory)
 
 
-def _options(beta, frames, layers, noise, seed, out) -> dict:
-    """The options of the flow, from those of the command."""
-    import pushforward as pf
-    from pushforward._seeds import key_for
-    from pushforward.observables import ClusterCount, LargestMass, mean_cosine
-
-    observe = {
-        "energy": pf.InteractionEnergy(beta),
-        "clusters": ClusterCount(RADIUS),
-        "largest_mass": LargestMass(RADIUS),
-        "mean_cosine": mean_cosine,
-    }
-    options: dict = {"observe": observe, "save": frames, "store": out}
-    if noise:
-        options |= {"noise": pf.Brownian(noise), "key": key_for(seed, "noise")}
-    if layers:
-        options["solver"] = pf.Layers(layers)
-    return options
-
-
-def _live(t1: float, observe: dict, run):
-    """A flow with a live table on stderr; `run` takes what to call at each frame."""
+def _live(t1: float, run):
+    """A flow with a live table on stderr; `run` takes whom to tell of each frame."""
     console = Console(stderr=True)
     with Live(console=console, refresh_per_second=8) as live:
-        done = run(_Rows(live, t1, observe))
+        done = run(_Rows(live, t1))
     if not console.is_terminal:
         console.line()  # a terminal is on a new line already
     return done
 
 
 class _Rows:
-    """A table that grows by a row whenever another twelfth of the time has passed."""
+    """A table that grows by a row whenever another twelfth of the time has passed.
 
-    def __init__(self, live: Live, t1: float, observe: dict):
-        self.live, self.t1, self.observe = live, t1, observe
-        self.table = Table(box=None, header_style="bold")
-        for name in ("time", "energy", "clusters", "largest mass", "steps"):
-            self.table.add_column(name, justify="right")
-        self.next = 0.0
+    With merging t1 may be 1e20: there a row comes with every twelfth frame at most.
+    """
 
-    def __call__(self, t: float, mu, steps: int) -> None:
+    COLUMNS = ("energy", "clusters", "largest_mass")
+    FORMS = {"energy": ".6f", "clusters": ".0f", "largest_mass": ".3f"}
+
+    def __init__(self, live: Live, t1: float):
+        self.live, self.t1, self.next = live, t1, 0.0
+        self.table: Table | None = None
+
+    def observed(self, t: float, values: dict, steps: int) -> None:
+        """A frame has been saved, where `values` were observed."""
         if t < self.next - 1e-12 * self.t1:
             return
         self.next = t + self.t1 / 12
-        names = ("energy", "clusters", "largest_mass")
-        energy, clusters, mass = (float(self.observe[k](mu)) for k in names)
-        self.table.add_row(
-            f"{t:.4g}", f"{energy:.6f}", f"{clusters:.0f}", f"{mass:.3f}", str(steps)
-        )
+        numbers = {k: v for k, v in values.items() if not getattr(v, "ndim", 0)}
+        shown = [k for k in self.COLUMNS if k in numbers] or list(numbers)[:4]
+        if self.table is None:
+            self.table = Table(box=None, header_style="bold")
+            for name in ("time", *shown, "steps"):
+                self.table.add_column(name.replace("_", " "), justify="right")
+        cells = [format(float(numbers[k]), self.FORMS.get(k, ".6g")) for k in shown]
+        self.table.add_row(f"{t:.4g}", *cells, str(steps))
         self.live.update(self.table, refresh=True)
 
 
@@ -173,24 +228,3 @@ def _say(values: dict, as_json: bool, lines) -> None:
         sys.stdout.write(json.dumps(values) + "\n")
     else:
         sys.stdout.write("\n".join(lines(values)) + "\n")
-
-
-def _cost_lines(cost: dict) -> list[str]:
-    return [
-        f"tokens        {cost['n']:,} in dimension {cost['d']}",
-        f"pairs         {cost['pairs']:,} per evaluation of the field",
-        f"method        {cost['method']}",
-        f"one frame     {cost['frame_bytes'] / 1e6:,.1f} MB",
-        f"all frames    {cost['run_bytes'] / 1e6:,.1f} MB",
-        f"working set   {cost['working_bytes'] / 1e6:,.1f} MB",
-        f"free memory   {cost['free_bytes'] / 1e6:,.0f} MB",
-    ]
-
-
-def _summary_lines(summary: dict) -> list[str]:
-    lines = [
-        f"{summary['outcome']}: {summary['message']}",
-        f"{summary['clusters']} clusters, largest mass {summary['largest_mass']:.3f}, "
-        f"energy {summary['energy']:.6f}, {summary['seconds']:.1f} s",
-    ]
-    return lines + [f"{what:8s}{path}" for what, path in summary["written"].items()]

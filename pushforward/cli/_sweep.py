@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from pushforward.cli import _spec
+
 FAILED = 4  # some cells could not be computed
 
 
@@ -26,6 +28,10 @@ def sweep(
     picture: Annotated[
         pathlib.Path | None, typer.Option(help="Draw the heat map into this file.")
     ] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(help="A class of your own in the design, as module:Class."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would do, and stop.")
     ] = False,
@@ -37,7 +43,7 @@ def sweep(
     """
     from pushforward import sweeps
 
-    design = sweeps.Design.from_toml(spec)
+    design = sweeps.Design.from_toml(spec, _spec.named_classes(classes or []))
     folder = out or pathlib.Path("out/sweeps") / spec.stem
     cost = sweeps.cost(design, folder)
     if dry_run:

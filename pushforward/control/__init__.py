@@ -2,16 +2,20 @@
 
 from typing import Any
 
-from pushforward.control.hjb import semi_lagrangian_value as semi_lagrangian_value
-from pushforward.control.linear_quadratic import LinearQuadratic as LinearQuadratic
+from pushforward.control.classical import LinearQuadratic as LinearQuadratic
+from pushforward.control.classical import semi_lagrangian_value as semi_lagrangian_value
 from pushforward.control.neural.conversion import as_field as as_field
 from pushforward.control.neural.families import Bottleneck as Bottleneck
-from pushforward.control.neural.families import In as In
-from pushforward.control.neural.families import Out as Out
+from pushforward.control.neural.families import Readout as Readout
+from pushforward.control.neural.families import WeightsInside as WeightsInside
+from pushforward.control.neural.families import WeightsOutside as WeightsOutside
 from pushforward.control.neural.first_order import LBFGS as LBFGS
 from pushforward.control.neural.first_order import Adam as Adam
 from pushforward.control.neural.first_order import AdamThenLBFGS as AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR as ILQR
+from pushforward.control.neural.losses import H1 as H1
+from pushforward.control.neural.losses import L1 as L1
+from pushforward.control.neural.losses import L2 as L2
 from pushforward.control.neural.losses import CrossEntropy as CrossEntropy
 from pushforward.control.neural.losses import Distance as Distance
 from pushforward.control.neural.losses import Hinge as Hinge
@@ -21,15 +25,11 @@ from pushforward.control.neural.losses import SquaredHinge as SquaredHinge
 from pushforward.control.neural.marquardt import (
     LevenbergMarquardt as LevenbergMarquardt,
 )
-from pushforward.control.neural.penalties import H1 as H1
-from pushforward.control.neural.penalties import L1 as L1
-from pushforward.control.neural.penalties import L2 as L2
+from pushforward.control.neural.problem import Euler as Euler
+from pushforward.control.neural.problem import Midpoint as Midpoint
 from pushforward.control.neural.problem import Parameters as Parameters
+from pushforward.control.neural.problem import RungeKutta as RungeKutta
 from pushforward.control.neural.problem import TrainingProblem as TrainingProblem
-from pushforward.control.neural.readouts import Readout as Readout
-from pushforward.control.neural.schemes import Euler as Euler
-from pushforward.control.neural.schemes import Midpoint as Midpoint
-from pushforward.control.neural.schemes import RungeKutta as RungeKutta
 from pushforward.control.neural.targets import target_problem as target_problem
 from pushforward.control.neural.trained import Trained as Trained
 from pushforward.control.neural.training import (
@@ -44,10 +44,10 @@ from pushforward.control.normalizing import UnitCube as UnitCube
 from pushforward.control.space_time import SpaceTimeProblem as SpaceTimeProblem
 from pushforward.control.space_time import train_space_time as train_space_time
 from pushforward.control.sparsity.fista import Fista as Fista
-from pushforward.control.sparsity.grid import sparsify as sparsify
 from pushforward.control.sparsity.lumped import Lumped as Lumped
 from pushforward.control.sparsity.training import SparseTrained as SparseTrained
 from pushforward.control.sparsity.training import finish_sparse as finish_sparse
+from pushforward.control.sparsity.training import sparsify as sparsify
 from pushforward.control.sparsity.training import train_sparse as train_sparse
 from pushforward.control.steering.planner import steer as steer
 from pushforward.control.steering.refining import Refined as Refined

@@ -38,14 +38,6 @@ def finite(name: str, value: object, shape: Sequence[int | None] = ()) -> np.nda
     return array
 
 
-def positive(name: str, value: float, why: str) -> float:
-    """`value` as a positive finite float; `why` says what the number is."""
-    number = float(finite(name, value))
-    if number <= 0:
-        raise InputError(f"`{name}` must be positive, got {number:g}. {why}")
-    return number
-
-
 def count(name: str, value: int, least: int = 1) -> int:
     """`value` as an integer not below `least`."""
     real = isinstance(value, int | float | np.integer | np.floating)
@@ -54,14 +46,6 @@ def count(name: str, value: int, least: int = 1) -> int:
     if int(value) != value:
         raise InputError(f"`{name}` must be an integer >= {least}, got {value!r}.")
     return int(value)
-
-
-def not_negative(name: str, value: float) -> float:
-    """`value` as a finite float of at least zero."""
-    number = float(finite(name, value))
-    if number < 0:
-        raise InputError(f"`{name}` must be finite and not negative, got {number:g}.")
-    return number
 
 
 def instance(name: str, value: object, kind: type, example: str) -> None:

@@ -8,13 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from pushforward.control._checks import count
-from pushforward.control.neural.families import AbstractFamily, Bottleneck, Out
+from pushforward.control.neural.families import (
+    AbstractFamily,
+    Bottleneck,
+    WeightsOutside,
+    coordinate_readout,
+)
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
-from pushforward.control.neural.losses import AbstractLoss, CrossEntropy, Squared
-from pushforward.control.neural.penalties import L2
-from pushforward.control.neural.problem import TrainingProblem
-from pushforward.control.neural.readouts import coordinate_readout
-from pushforward.control.neural.schemes import Midpoint
+from pushforward.control.neural.losses import L2, AbstractLoss, CrossEntropy, Squared
+from pushforward.control.neural.problem import Midpoint, TrainingProblem
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import optimize
 from pushforward.errors import InputError
@@ -30,19 +32,8 @@ except ImportError as error:
     ) from error
 
 
-class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
-    """A neural ODE that moves points until added coordinates tell their class.
-
-    The state is the input followed by one zero per class, which the flow fills with
-    the logits. Cross-entropy, tracked along depth with weight `tracking` (so that
-    layers that are not needed stay near zero), plus lam int |u|^2. `hidden` neurons
-    per layer (None: the form Out); Adam on minibatches of `batch`, then L-BFGS.
-
-    >>> from sklearn.datasets import make_moons
-    >>> X, y = make_moons(60, noise=0.1, random_state=0)
-    >>> NeuralODEClassifier(max_iter=200).fit(X, y).score(X, y)
-    1.0
-    """
+class AbstractNeuralODE(BaseEstimator):
+    """The arguments that both estimators share."""
 
     def __init__(
         self,
@@ -65,6 +56,21 @@ class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.standardize = standardize
         self.random_state = random_state
+
+
+class NeuralODEClassifier(ClassifierMixin, AbstractNeuralODE):
+    """A neural ODE that moves points until added coordinates tell their class.
+
+    The state is the input followed by one zero per class, which the flow fills with
+    the logits. Cross-entropy, tracked along depth with weight `tracking` (so that
+    layers that are not needed stay near zero), plus lam int |u|^2. `hidden` neurons
+    per layer (None: `WeightsOutside`); Adam on minibatches of `batch`, then L-BFGS.
+
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> NeuralODEClassifier(max_iter=200).fit(X, y).score(X, y)
+    1.0
+    """
 
     def fit(self, X, y):
         """Train on (n, d) inputs and n class labels of any type."""
@@ -95,33 +101,11 @@ class NeuralODEClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
 
-class NeuralODERegressor(RegressorMixin, BaseEstimator):
+class NeuralODERegressor(RegressorMixin, AbstractNeuralODE):
     """A neural ODE that writes its answer in added coordinates; squared loss.
 
     Arguments as in `NeuralODEClassifier`; targets are standardized.
     """
-
-    def __init__(
-        self,
-        hidden: int | None = 16,
-        layers: int = 6,
-        horizon: float = 2.0,
-        lam: float = 1e-3,
-        tracking: float = 0.1,
-        batch: int | None = None,
-        max_iter: int = 300,
-        standardize: bool = True,
-        random_state: Any = 0,
-    ):
-        self.hidden = hidden
-        self.layers = layers
-        self.horizon = horizon
-        self.lam = lam
-        self.tracking = tracking
-        self.batch = batch
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.random_state = random_state
 
     def fit(self, X, y):
         """Train on (n, d) inputs and (n,) or (n, m) targets."""
@@ -165,7 +149,9 @@ def _fit(
     points = _state(estimator, X, outputs)
     d = points.shape[1]
     hidden = estimator.hidden
-    family: AbstractFamily = Out(d) if hidden is None else Bottleneck(d, hidden)
+    family: AbstractFamily = (
+        WeightsOutside(d) if hidden is None else Bottleneck(d, hidden)
+    )
     seed = check_random_state(estimator.random_state).randint(2**31 - 1)
     key = jax.random.key(seed)
     # powers of two: nearby data sizes share one compilation

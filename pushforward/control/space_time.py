@@ -11,7 +11,8 @@ from jaxtyping import Array, Float
 from scipy.interpolate import CubicSpline, make_interp_spline
 from scipy.optimize import minimize
 
-from pushforward.control._checks import count, finite, not_negative, positive
+from pushforward._checks import above_zero, not_negative
+from pushforward.control._checks import count, finite
 from pushforward.errors import InputError
 
 
@@ -53,7 +54,7 @@ def march(
     grid, the result on the new one. Second order in depth and in the mesh.
     """
     x = start(grids[0])
-    dt = positive("t1", t1, "It is the depth.") / (len(grids) - 1)
+    dt = above_zero("t1", t1, "It is the depth.") / (len(grids) - 1)
     for old, new in zip(grids[:-1], grids[1:], strict=True):
         q = trapezoid_weights(old)
         stage = x + 0.5 * dt * kernel(old[:, None], old[None, :]) @ (q * activation(x))
@@ -126,9 +127,9 @@ class SpaceTimeProblem(eqx.Module):
         self.start = jnp.asarray(start)
         self.labels = jnp.asarray(finite("labels", labels, (len(first),)))
         self.shift, self.roots = jnp.asarray(shift), jnp.asarray(roots)
-        self.lam = jnp.asarray(positive("lam", lam, "It weighs the penalty."))
+        self.lam = jnp.asarray(above_zero("lam", lam, "It weighs the penalty."))
         self.dt = jnp.asarray(
-            positive("horizon", horizon, "It is the depth T.") / layers
+            above_zero("horizon", horizon, "It is the depth T.") / layers
         )
         self.tracking = jnp.asarray(not_negative("tracking", tracking))
         self.activation = activation

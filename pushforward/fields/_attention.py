@@ -1,14 +1,45 @@
 """Self-attention, normalized by softmax (SA) or not (USA)."""
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from collections.abc import Sequence
+from typing import Any
 
-from pushforward._checks import as_float_array, is_traced, matrix_or_none, scalar
-from pushforward.errors import InputError
-from pushforward.fields._field import AbstractMeanField, Drive
-from pushforward.measures import AbstractMeasure, Particles
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
+
+from pushforward._checks import scalar
+from pushforward._shapes import Number
+from pushforward.fields._affine import Affine, softmax_affine
+from pushforward.fields._drive import Drive, Motion
+from pushforward.fields._field import Rule
+from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
+from pushforward.fields._weights import (
+    Factored,
+    apply,
+    attention_matrices,
+    inverse_temperature,
+    inward,
+    outward,
+    without_matrices,
+)
+from pushforward.measures import (
+    AbstractBasis,
+    AbstractMeasure,
+    Density,
+    Gaussian,
+    Particles,
+)
 from pushforward.spaces import Circle, Sphere
-from pushforward.sums import AbstractSum, Auto, Kernel, KernelSum
+from pushforward.sums import (
+    AbstractSum,
+    Auto,
+    Kernel,
+    KernelSum,
+    RowScaled,
+    kernel_modes,
+)
+
+FLOOR = 1e-13  # below this share of its maximum, Z is rounding: no mass sees it
 
 
 class Attention(AbstractMeanField):
@@ -17,8 +48,9 @@ class Attention(AbstractMeanField):
     dx_i/dt = P_{x_i} [ (1/Z_i) sum_j w_j e^{beta <Q x_i, K x_j>} V x_j ],
     Z_i = sum_j w_j e^{beta <Q x_i, K x_j>}, with the self term j = i included.
 
-    Matrices left out are the identity and cost nothing. A negative beta repels.
-    [geshkovski2023perspective]
+    Matrices left out are the identity and cost nothing. A negative beta repels. A pair
+    V = (O, U) of shapes (d, k) and (k, d) is O U, summed in k dimensions: together with
+    Q and K of shape (k, d), one head of a Transformer. [geshkovski2023perspective]
 
     >>> field = Attention(beta=9.0)
     >>> v, g = field(0.0, Particles.orthonormal(Sphere(3), 3))
@@ -27,22 +59,60 @@ class Attention(AbstractMeanField):
     beta: Float[Array, ""]
     Q: Float[Array, "k d"] | None
     K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | None
+    V: Float[Array, "d d"] | Factored | None
     sums: AbstractSum
 
-    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Auto()):
+    def __init__(
+        self,
+        beta: Number,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        *,
+        sums: AbstractSum = Auto(),
+    ):
         self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
         self.sums = sums
 
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """The softmax average of V y over mu, seen from x."""
-        return apply(self.V, self.sums(seen_from(self, x, mu)).average())
+        return apply(outward(self.V), self.sums(kernel_from(self, x, mu)).average())
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The softmax average over the others, and the share kept by itself."""
-        total = self.sums(seen_by_itself(self, mu))
-        return own_apart(self.V, total.average(), total.share(), mu)
+        total = self.sums(self_kernel(self, mu))
+        return with_self(self.V, total.average(), total.share(), mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The same, divided in the exponent."""
+        return scaled_softmax(self.V, RowScaled()(self_kernel(self, mu)), mu, log_unit)
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """grad Z / (beta Z), by modes; with matrices by quadrature."""
+        if not without_matrices(self):
+            return by_quadrature(self, basis)
+        total, slope = kernel_modes(self.beta, basis)
+
+        def motion(t, rho: Density) -> Motion:
+            Z = basis.values(total * rho.coefficients)
+            Z = jnp.maximum(Z, FLOOR * jnp.max(Z))
+            return Motion(basis.gradient(slope * rho.coefficients) / Z[:, None], None)
+
+        return motion
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """V (m + S A x), A = beta K^T Q: a tilted Gaussian keeps its covariance."""
+        return softmax_affine(self, mu)
 
 
 class UnnormalizedAttention(AbstractMeanField):
@@ -59,106 +129,116 @@ class UnnormalizedAttention(AbstractMeanField):
     beta: Float[Array, ""]
     Q: Float[Array, "k d"] | None
     K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | None
+    V: Float[Array, "d d"] | Factored | None
     log_scale: Float[Array, ""]
     sums: AbstractSum
 
     def __init__(
         self,
-        beta,
-        Q=None,
-        K=None,
-        V=None,
+        beta: Number,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
         *,
-        log_scale=0.0,
+        log_scale: Number = 0.0,
         sums: AbstractSum = Auto(),
     ):
         self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
         self.log_scale = scalar("log_scale", log_scale)
         self.sums = sums
 
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """int e^{beta <Qx, Ky>} V y dmu(y)."""
-        total = self.sums(seen_from(self, x, mu))
-        return apply(self.V, self._scaled(total))
+        total = self.sums(kernel_from(self, x, mu))
+        return apply(outward(self.V), self._scaled(total))
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The pull of the other particles, and of each particle on itself."""
-        total = self.sums(seen_by_itself(self, mu))
+        total = self.sums(self_kernel(self, mu))
         scale = self.log_scale.astype(mu.points.dtype)
         own = total.share() * jnp.exp(total.log_total + scale)
-        return own_apart(self.V, self._scaled(total), own, mu)
+        return with_self(self.V, self._scaled(total), own, mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The same, divided in the exponent."""
+        total = RowScaled()(self_kernel(self, mu))
+        unit = log_unit - self.log_scale
+        assert total.log_own is not None
+        others = exp_or_zero(total.log_scale - unit)[:, None] * total.moment
+        return with_self(self.V, others, exp_or_zero(total.log_own - unit), mu)
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """grad Z / beta, by modes; with matrices by quadrature."""
+        if not without_matrices(self):
+            return by_quadrature(self, basis)
+        slope = kernel_modes(self.beta, basis)[1]
+        slope = slope * jnp.exp(self.log_scale + jnp.abs(self.beta))
+        return lambda t, rho: Motion(basis.gradient(slope * rho.coefficients), None)
 
     def _scaled(self, total: KernelSum) -> Array:
         scale = self.log_scale.astype(total.log_scale.dtype)
         return jnp.exp(total.log_scale + scale)[:, None] * total.moment
 
 
-def inverse_temperature(beta) -> Array:
-    """beta as an array; infinity has a model of its own."""
-    array = as_float_array("beta", beta)
-    if not is_traced(array) and jnp.isinf(array).any():
-        raise InputError(
-            f"`beta` must be finite, got {array}. The limit of infinite beta is "
-            "HardAttention()."
-        )
-    return scalar("beta", array)
-
-
-def attention_matrices(Q, K, V) -> tuple[Array | None, Array | None, Array | None]:
-    """Q, K, V as arrays of shapes that fit each other."""
-    Q, K, V = (matrix_or_none(n, m) for n, m in (("Q", Q), ("K", K), ("V", V)))
-    if Q is not None and K is not None:
-        if Q.shape != K.shape:
-            raise InputError(
-                f"`Q` and `K` must have one shape (k, d), got {Q.shape} and {K.shape}."
-            )
-        alone = {"V": V}
-    else:  # a missing matrix is the identity of R^d
-        alone = {"Q": Q, "K": K, "V": V}
-    for name, matrix in alone.items():
-        if matrix is not None and matrix.shape[0] != matrix.shape[1]:
-            raise InputError(
-                f"`{name}` must be square, got shape {matrix.shape}. Only Q and K "
-                "together may map to another dimension."
-            )
-    return Q, K, V
-
-
-def apply(
-    matrix: Array | None, x: Float[Array, "n d"], name: str = "V"
-) -> Float[Array, "n k"]:
-    """x_i -> M x_i for every row, where None is the identity."""
-    if matrix is None:
-        return x
-    if matrix.shape[-1] != x.shape[-1]:
-        raise InputError(
-            f"`{name}` must act on points of dimension {x.shape[-1]}, got a matrix of "
-            f"shape {matrix.shape}."
-        )
-    return x @ matrix.T.astype(x.dtype)
-
-
-def seen_from(field, x: Float[Array, "m d"], mu: AbstractMeasure) -> Kernel:
+def kernel_from(field: Any, x: Float[Array, "m d"], mu: AbstractMeasure) -> Kernel:
     """The sum that defines attention at arbitrary points x."""
     q, k = apply(field.Q, x, "Q"), apply(field.K, mu.points, "K")
     beta = field.beta.astype(x.dtype)
-    return Kernel(q, k, mu.points, mu.log_weights, beta)
+    values = apply(inward(field.V), mu.points)
+    return Kernel(q, k, values, mu.log_weights, beta)
 
 
-def seen_by_itself(field, mu: Particles, causal: bool = False) -> Kernel:
+def self_kernel(field: Any, mu: Particles, causal: bool = False) -> Kernel:
     """The sum that defines attention at the particles of mu themselves."""
     x = mu.points
     on_sphere = isinstance(mu.space, Sphere | Circle)
     unit = on_sphere and field.Q is None and field.K is None
     q, k = apply(field.Q, x, "Q"), apply(field.K, x, "K")
     beta = field.beta.astype(x.dtype)
-    return Kernel(q, k, x, mu.log_weights, beta, own=True, causal=causal, unit=unit)
+    flags = {"own": True, "causal": causal, "unit": unit}
+    return Kernel(q, k, apply(inward(field.V), x), mu.log_weights, beta, **flags)
 
 
-def own_apart(V: Array | None, others: Array, own: Array, mu: Particles) -> Drive:
+def with_self(
+    V: Float[Array, "e d"] | Factored | None,
+    others: Float[Array, "n k"],
+    own: Float[Array, "n"],
+    mu: Particles,
+) -> Drive:
     """The drive V (others_i + own_i x_i): its own share is radial when V = I."""
     if V is None:
         return Drive(others, own)
-    return Drive(apply(V, others + own[:, None] * mu.points))
+    seen = others + own[:, None] * apply(inward(V), mu.points)
+    return Drive(apply(outward(V), seen))
+
+
+def scaled_softmax(
+    V: Float[Array, "e d"] | Factored | None,
+    total: KernelSum,
+    mu: Particles,
+    log_unit: Float[Array, ""],
+) -> Drive:
+    """Softmax averages over e^{log_unit}, divided in the exponent."""
+    assert total.log_own is not None
+    unit = total.log_total + log_unit
+    others = exp_or_zero(total.log_scale - unit)[:, None] * total.moment
+    return with_self(V, others, exp_or_zero(total.log_own - unit), mu)
+
+
+def exp_or_zero(log_factor: Float[Array, "n"]) -> Float[Array, "n"]:
+    """e^x, and zero where x is not a number.
+
+    Particles without mass have log_total = -inf: they drive nobody and do not move. An
+    infinite factor is kept: it says that the unit was too small.
+    """
+    return jnp.exp(jnp.where(jnp.isnan(log_factor), -jnp.inf, log_factor))

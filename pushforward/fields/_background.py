@@ -1,13 +1,19 @@
 """Frozen tokens: they pull the free ones and do not move."""
 
+from collections.abc import Sequence
+from typing import Self
+
+import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
 
 from pushforward._checks import as_float_array, check_finite, is_traced
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._field import AbstractField, Drive
-from pushforward.measures import Particles
+from pushforward.fields._drive import Drive
+from pushforward.fields._field import AbstractField
+from pushforward.measures import AbstractMeasure, Particles
 
 
 class Background(AbstractField):
@@ -20,19 +26,25 @@ class Background(AbstractField):
                                   + sum_{j <= k} e^{beta <x_k, x_j>} x_j ) ].
 
     `weights` of the atoms are in units in which mu has total mass one; left out, each
-    atom weighs as much as a free token, 1/n. [karagodin2024causal]
+    atom weighs 1/n for the n tokens with mass at the start of a flow.
+    [karagodin2024causal]
 
-    >>> field = Background(CausalAttention(9.0), Circle().points(np.array([0.0, 3.0])))
-    >>> mu = Particles(Circle(), Circle().points(np.array([0.4])))
+    >>> field = Background(CausalAttention(9.0), Circle().points(jnp.array([0.0, 3.0])))
+    >>> mu = Particles(Circle(), Circle().points(jnp.array([0.4])))
     >>> bool(field(0.0, mu).v[0, 1] < 0)  # pulled back to the atom at angle zero
     True
     """
 
     field: AbstractField
     atoms: Float[Array, "m d"]
-    log_weights: Float[Array, "m"] | None
+    weights: Float[Array, "m"] | None
 
-    def __init__(self, field: AbstractField, atoms, weights=None):
+    def __init__(
+        self,
+        field: AbstractField,
+        atoms: Real[ArrayLike, "m d"] | Sequence,
+        weights: Real[ArrayLike, "m"] | Sequence | None = None,
+    ):
         if not isinstance(field, AbstractField):
             raise InputError(
                 f"`field` must be a field such as CausalAttention(9.0), got {field!r}."
@@ -44,20 +56,34 @@ class Background(AbstractField):
                 f"`atoms` must have shape (m, d), m >= 1, got {self.atoms.shape}."
             )
         check_finite("atoms", self.atoms)
-        self.log_weights = None if weights is None else _logs(weights, len(self.atoms))
+        self.weights = None if weights is None else _masses(weights, len(self.atoms))
+
+    def drive(self, t: Number, mu: Particles) -> Drive:
+        """The drive on the free tokens, with the atoms in front of them."""
+        return self.field.drive(t, self.joined(mu)).after(len(self.atoms))
 
     @property
-    def weights(self) -> Float[Array, "m"] | None:
-        """The weights of the atoms as given."""
-        return None if self.log_weights is None else jnp.exp(self.log_weights)
+    def ordered(self) -> bool:
+        """Whether the field is."""
+        return self.field.ordered
 
-    def drive(self, t, mu: Particles) -> Drive:
-        """The drive on the free tokens, with the atoms in front of them."""
-        m = len(self.atoms)
-        across, along, growth = self.field.drive(t, self.joined(mu))
-        along = None if along is None else along[m:]
-        growth = None if growth is None else growth[m:]
-        return Drive(across[m:], along, growth)
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The scaled drive on the free tokens."""
+        scaled = self.field.scaled_drive(t, self.joined(mu), log_unit)
+        return scaled.after(len(self.atoms))
+
+    def started(self, mu: AbstractMeasure) -> Self:
+        """With the weights 1/n of the tokens that have mass now, where none are given.
+
+        Tokens may merge later, or carry no mass: the atoms do not feel that.
+        """
+        inner = super().started(mu)
+        if self.weights is not None or not isinstance(mu, Particles):
+            return inner
+        none = lambda leaf: leaf is None  # noqa: E731
+        return eqx.tree_at(lambda b: b.weights, inner, self._equal(mu), is_leaf=none)
 
     def joined(self, mu: Particles) -> Particles:
         """Atoms and free tokens as one measure, of mass above one."""
@@ -67,18 +93,22 @@ class Background(AbstractField):
                 f"{self.atoms.shape[1]}."
             )
         dtype = mu.points.dtype
-        logs = self.log_weights
-        if logs is None:
-            logs = jnp.full(len(self.atoms), -np.log(mu.n))
+        weights = self._equal(mu) if self.weights is None else self.weights
+        logs = jnp.log(weights).astype(dtype)
         points = jnp.concatenate([self.atoms.astype(dtype), mu.points])
-        return mu.moved(points, jnp.concatenate([logs.astype(dtype), mu.log_weights]))
+        return mu.moved(points, jnp.concatenate([logs, mu.log_weights]))
+
+    def _equal(self, mu: Particles) -> Float[Array, "m"]:
+        """1/n for every atom, n the number of tokens with mass."""
+        n = jnp.sum(mu.log_weights > -jnp.inf, dtype=float)
+        return jnp.full(len(self.atoms), 1.0 / n)
 
 
-def _logs(weights, m: int) -> Float[Array, "m"]:
+def _masses(weights, m: int) -> Float[Array, "m"]:
     w = as_float_array("weights", weights)
     if w.shape != (m,):
         raise InputError(f"`weights` must have shape ({m},), got {w.shape}.")
     check_finite("weights", w)
     if not is_traced(w) and bool((w <= 0).any()):
         raise InputError("`weights` of frozen atoms must be positive.")
-    return jnp.log(w)
+    return w

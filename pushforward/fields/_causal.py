@@ -1,18 +1,25 @@
 """Causal self-attention: token k sees tokens 1, ..., k."""
 
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
 
-from pushforward.fields._attention import (
+from pushforward._shapes import Number
+from pushforward.fields._affine import Affine, softmax_affine
+from pushforward.fields._attention import scaled_softmax, self_kernel, with_self
+from pushforward.fields._drive import Drive
+from pushforward.fields._field import AbstractField
+from pushforward.fields._weights import (
+    Factored,
     attention_matrices,
     inverse_temperature,
-    own_apart,
-    seen_by_itself,
+    without_matrices,
 )
-from pushforward.fields._field import AbstractField, Drive
-from pushforward.measures import Particles
-from pushforward.sums import AbstractSum, Auto
+from pushforward.measures import Gaussian, Particles
+from pushforward.sums import AbstractSum, Auto, RowScaled
 
 NO_MASS = -1e30  # a logarithm no real weight has: what sees only such tokens rests
 
@@ -30,20 +37,48 @@ class CausalAttention(AbstractField):
     beta: Float[Array, ""]
     Q: Float[Array, "k d"] | None
     K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | None
+    V: Float[Array, "d d"] | Factored | None
     sums: AbstractSum
 
-    def __init__(self, beta, Q=None, K=None, V=None, *, sums: AbstractSum = Auto()):
+    def __init__(
+        self,
+        beta: Number,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        *,
+        sums: AbstractSum = Auto(),
+    ):
         self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
         self.sums = sums
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The softmax average over the past, and the share kept by itself."""
         sees = jax.lax.cummax(mu.log_weights) > -jnp.inf
         # A finite stand-in, so that 0/0 is not met on the way to the zeros below.
         present = mu.moved(mu.points, jnp.where(sees, mu.log_weights, NO_MASS))
-        total = self.sums(seen_by_itself(self, present, causal=True))
+        total = self.sums(self_kernel(self, present, causal=True))
         others = jnp.where(sees[:, None], total.average(), 0.0)
         own = jnp.where(sees, total.share(), 0.0)
-        return own_apart(self.V, others, own, mu)
+        return with_self(self.V, others, own, mu)
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """That of attention without a mask, for tokens of one law at all positions.
+
+        A long prefix of independent tokens has that law, whichever its length. Tokens
+        whose laws differ by position become mixtures: follow them as Particles.
+        """
+        return softmax_affine(self, mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The same, divided in the exponent."""
+        total = RowScaled()(self_kernel(self, mu, causal=True))
+        return scaled_softmax(self.V, total, mu, log_unit)

@@ -5,9 +5,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import is_traced, scalar, whole
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._attention import inverse_temperature
-from pushforward.fields._field import AbstractField, Drive
+from pushforward.fields._drive import Drive
+from pushforward.fields._field import AbstractField
+from pushforward.fields._weights import inverse_temperature
 from pushforward.measures import Particles
 from pushforward.spaces import Circle, Sphere
 
@@ -40,7 +42,14 @@ class DecayingAttention(AbstractField):
     log_scale: Float[Array, ""]
     modes: int | None = eqx.field(static=True)
 
-    def __init__(self, beta, decay, *, log_scale=0.0, modes: int | None = None):
+    def __init__(
+        self,
+        beta: Number,
+        decay: Number,
+        *,
+        log_scale: Number = 0.0,
+        modes: int | None = None,
+    ):
         self.beta = inverse_temperature(beta)
         self.decay = scalar("decay", decay)
         self.log_scale = scalar("log_scale", log_scale)
@@ -49,7 +58,7 @@ class DecayingAttention(AbstractField):
         if not is_traced(self.decay):
             _check_decay(float(self.decay), self.modes)
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The decaying average over the past, by pairs or by modes."""
         if self.modes is None:
             return Drive(self._pairs(mu))
@@ -60,6 +69,11 @@ class DecayingAttention(AbstractField):
             )
         x, speed = mu.points, self.angular_velocity(mu.points, mu.log_weights)
         return Drive(speed[:, None] * jnp.stack([-x[:, 1], x[:, 0]], axis=1))
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether pairs are summed: modes are those of the circle alone."""
+        return self.modes is None
 
     def angular_velocity(
         self, x: Float[Array, "n 2"], log_weights: Float[Array, "n"]
@@ -80,16 +94,17 @@ class DecayingAttention(AbstractField):
     def _past_sums(self, u: Float[Array, "n k"]) -> Float[Array, "n k"]:
         """sum_{k<j} e^{-lambda (j-k)/n} u_k, by one cumulative sum."""
         n = u.shape[0]
-        growth = jnp.exp(self.decay * jnp.arange(n) / n).astype(u.dtype)[:, None]
+        place = jnp.arange(n, dtype=self.decay.dtype)
+        growth = jnp.exp(self.decay * place / n).astype(u.dtype)[:, None]
         total = jnp.cumsum(growth * u, axis=0)[:-1]
         return jnp.concatenate([jnp.zeros_like(u[:1]), total]) / growth
 
     def _coefficients(self) -> Float[Array, "k"]:
         """2 n I_n(beta) e^{log_scale}: a mean over equispaced angles, by aliasing exact
         to I_{count - n}."""
-        n = jnp.arange(1, self.modes + 1)  # type: ignore[operator]
+        n = jnp.arange(1.0, self.modes + 1.0)  # type: ignore[operator]
         count = 4 * (self.modes or 0) + 64
-        angle = 2 * jnp.pi * jnp.arange(count) / count
+        angle = 2 * jnp.pi * jnp.arange(float(count)) / count
         kernel = jnp.exp(self.beta * jnp.cos(angle) + self.log_scale)
         return 2 * n * (jnp.cos(n[:, None] * angle[None, :]) @ kernel) / count
 
@@ -97,7 +112,8 @@ class DecayingAttention(AbstractField):
         x, n, dtype = mu.points, mu.n, mu.points.dtype
         lag = jnp.arange(n)[:, None] - jnp.arange(n)[None, :]
         past = lag > 0
-        position = mu.log_weights[None, :] - (self.decay / n).astype(dtype) * lag
+        rate = (self.decay / n).astype(dtype)
+        position = mu.log_weights[None, :] - rate * lag.astype(dtype)
         top = jnp.max(jnp.where(past, position, -jnp.inf), axis=1, keepdims=True)
         top = jnp.where(jnp.isfinite(top), top, 0.0)  # an empty past pulls nowhere
         p = jnp.where(past, jnp.exp(jnp.where(past, position - top, 0.0)), 0.0)

@@ -3,52 +3,136 @@
 from __future__ import annotations
 
 import abc
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Sequence
+from typing import Self
 
 import equinox as eqx
+import jax
 from jaxtyping import Array, Float
 
 from pushforward._checks import listed, scalar
 from pushforward._printing import shown
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.measures import AbstractMeasure, Particles
-from pushforward.spaces import AbstractSpace, Circle, Sphere
+from pushforward.fields._affine import Affine, GaussianRule, added_affine
+from pushforward.fields._drive import (
+    Drive,
+    Motion,
+    added,
+    added_motions,
+    divided,
+    multiplied,
+    multiplied_motion,
+)
+from pushforward.measures import (
+    AbstractBasis,
+    AbstractMeasure,
+    Gaussian,
+    Particles,
+)
 
-
-class Motion(NamedTuple):
-    """Velocity of every particle and growth rate of its weight (None: no growth)."""
-
-    v: Float[Array, "n d"]
-    g: Float[Array, "n"] | None
-
-
-class Drive(NamedTuple):
-    """The push on every particle before it is made tangent: across_i + along_i x_i.
-
-    A multiple of x_i has no tangent part; keeping it apart saves the digits that its
-    projection would cost. `along` None means zero; `growth` None means mass is kept.
-    """
-
-    across: Float[Array, "n d"]
-    along: Float[Array, "n"] | None = None
-    growth: Float[Array, "n"] | None = None
+Rule = Callable[..., Motion]  # (t, rho) -> Motion on the grid of a basis
 
 
 class AbstractField(eqx.Module):
-    """A rule d/dt mu + div(mu v) = mu g with (v, g) = field(t, mu)."""
+    """A rule d/dt mu + div(mu v) = mu g with (v, g) = field(t, mu).
+
+    A field implements `drive`; a field with a value at every point of space is an
+    `AbstractMeanField` and implements `at` instead. Everything else has a default that
+    claims nothing: override what your field can do.
+    """
 
     __repr__ = shown
 
     @abc.abstractmethod
-    def drive(self, t: Float[Array, ""], mu: Particles) -> Drive:
-        """The push on every particle of mu at time t, before projection."""
+    def drive(self, t: Number, mu: Particles) -> Drive:
+        """What drives every particle of mu at time t, before projection."""
 
-    def __call__(self, t, mu: Particles) -> Motion:
+    def __call__(self, t: Number, mu: Particles) -> Motion:
         """Tangent velocity and growth at every particle."""
-        across, along, growth = self.drive(t, mu)
-        if along is not None and not kills_radial(mu.space):
-            across = across + along[:, None] * mu.points
-        return Motion(mu.space.tangent(mu.points, across), growth)
+        drive = self.drive(t, mu)
+        return Motion(
+            mu.space.tangent(mu.points, drive.beside_normal(mu)), drive.growth
+        )
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the tokens matters, so that `merge` cannot join them.
+
+        True unless a field says otherwise: it may.
+        """
+        return True
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether the field commutes with all rotations and reflections of R^d.
+
+        And depends on d in no other way: n < d tokens then never leave their span, so
+        that `flow` may work in R^n. False unless a field says so.
+        """
+        return False
+
+    @property
+    def resolved_until(self) -> float:
+        """The time after which double precision no longer resolves the field."""
+        return min((part.resolved_until for part in _parts(self)), default=math.inf)
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The drive over e^{log_unit}, growth too, for drifts that float64 cannot hold.
+
+        Sums of exponentials divide in the exponent, so that a drift of e^{-2000} comes
+        out as a number of order one. An infinite entry says that the unit is too small.
+        """
+        return divided(self.drive(t, mu), log_unit)
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """The rule (t, rho) -> Motion on the grid, with v in the frame of the basis.
+
+        What depends on the field alone is computed once, here.
+        """
+        raise InputError(
+            f"`field` must be a mean field on a density, got {type(self).__name__}: it "
+            "has a value at its tokens only. Use Particles, for example "
+            "rho.sample(key, n)."
+        )
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """The affine velocity x -> B x + c that the field is in the presence of mu.
+
+        Override it where the field is affine there, and only there: a law that the
+        velocity bends does not stay Gaussian.
+        """
+        raise InputError(
+            f"`field` must be affine on a Gaussian, got {type(self).__name__}, which "
+            "is not known to keep one Gaussian. Use Particles, for example "
+            "mu.sample(key, n)."
+        )
+
+    def gaussian_rule(self) -> GaussianRule:
+        """The rule (t, mu) -> Motion of the center and the factor of a Gaussian."""
+        return GaussianRule(self)
+
+    def switch_times(self) -> list[Float[Array, "k"]]:
+        """The times at which the field jumps: `flow` never steps across one."""
+        return [times for part in _parts(self) for times in part.switch_times()]
+
+    def before(self, t_end: Float[Array, ""]) -> Self:
+        """The field on an interval that ends at t_end: later switches are out of sight.
+
+        The last stage of a step that ends at a switch would otherwise see what follows.
+        """
+        return _mapped(self, lambda part: part.before(t_end))
+
+    def started(self, mu: AbstractMeasure) -> Self:
+        """The field with all that it takes from the initial measure mu made fixed."""
+        return _mapped(self, lambda part: part.started(mu))
+
+    def sublayers(self) -> tuple[AbstractField, ...]:
+        """The terms that `Layers` and `LieTrotter` apply one after the other."""
+        return (self,)
 
     def __add__(self, other: AbstractField) -> Sum:
         return Sum([*_terms(self), *_terms(other)])
@@ -56,35 +140,32 @@ class AbstractField(eqx.Module):
     def __sub__(self, other: AbstractField) -> Sum:
         return self + (-1.0) * other
 
-    def __mul__(self, c) -> Multiple:
+    def __mul__(self, c: Number) -> Multiple:
         return Multiple(c, self)
 
-    def __rmul__(self, c) -> Multiple:
+    def __rmul__(self, c: Number) -> Multiple:
         return Multiple(c, self)
 
     def __neg__(self) -> Multiple:
         return Multiple(-1.0, self)
 
 
-def kills_radial(space: AbstractSpace) -> bool:
-    """Whether a multiple of x is normal to the space at x."""
-    return isinstance(space, Sphere | Circle)
+class AbstractSeveral(AbstractField):
+    """Fields that act together: ordered if any is, isotropic if all are."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether any of them is."""
+        return any(part.ordered for part in _parts(self))
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether all of them are."""
+        return all(part.isotropic for part in _parts(self))
 
 
-class AbstractMeanField(AbstractField):
-    """A field that has a value at every point of space, not only at its particles."""
-
-    @abc.abstractmethod
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Float[Array, "m d"]:
-        """The push felt at x in the presence of mu, before projection."""
-
-
-def _terms(field: AbstractField) -> list[AbstractField]:
-    return list(field.fields) if isinstance(field, Sum) else [field]
-
-
-class Sum(AbstractField):
-    """Fields that act at the same time: their pushes add.
+class Sum(AbstractSeveral):
+    """Fields that act at the same time: their drives and growth rates add.
 
     `field + field` makes one. Under `Layers` the terms are the sublayers of a block,
     applied one after the other.
@@ -92,7 +173,7 @@ class Sum(AbstractField):
 
     fields: tuple[AbstractField, ...]
 
-    def __init__(self, fields):
+    def __init__(self, fields: Sequence):
         self.fields = listed("fields", fields, "fields")
         if not self.fields or not all(
             isinstance(f, AbstractField) for f in self.fields
@@ -101,36 +182,95 @@ class Sum(AbstractField):
                 f"`fields` must be a non-empty list of fields, got {self.fields!r}."
             )
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The sum of the drives."""
-        drives = [field.drive(t, mu) for field in self.fields]
-        across = sum((drive.across for drive in drives[1:]), drives[0].across)
-        along = _sum_or_none([drive.along for drive in drives])
-        growth = _sum_or_none([drive.growth for drive in drives])
-        return Drive(across, along, growth)
+        return added([field.drive(t, mu) for field in self.fields])
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The sum of the scaled drives."""
+        return added([field.scaled_drive(t, mu, log_unit) for field in self.fields])
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """The sum of the rules of its terms."""
+        return added_rules([field.on_density(basis) for field in self.fields])
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """The sum of the velocities of its terms."""
+        return added_affine([field.on_gaussian(t, mu) for field in self.fields])
+
+    def sublayers(self) -> tuple[AbstractField, ...]:
+        """The sublayers of all terms, in order."""
+        return tuple(layer for field in self.fields for layer in field.sublayers())
 
 
 class Multiple(AbstractField):
-    """c times a field; a negative c turns attraction into repulsion."""
+    """c times a field, growth included; a negative c turns attraction into repulsion.
+
+    Under `Layers`, c (A + B) has the sublayers c A and c B.
+    """
 
     c: Float[Array, ""]
     field: AbstractField
 
-    def __init__(self, c, field: AbstractField):
+    def __init__(self, c: Number, field: AbstractField):
         if not isinstance(field, AbstractField):
             raise InputError(f"`field` must be a field, got {field!r}.")
         self.c = scalar("c", c)
         self.field = field
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """c times the drive."""
-        across, along, growth = self.field.drive(t, mu)
-        c = self.c.astype(across.dtype)
-        along = None if along is None else c * along
-        growth = None if growth is None else c * growth
-        return Drive(c * across, along, growth)
+        return multiplied(self.c, self.field.drive(t, mu))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the field is."""
+        return self.field.ordered
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether the field is."""
+        return self.field.isotropic
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """c times the scaled drive."""
+        return multiplied(self.c, self.field.scaled_drive(t, mu, log_unit))
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """c times the rule of the field."""
+        rule = self.field.on_density(basis)
+        return lambda t, rho: multiplied_motion(self.c, rule(t, rho))
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """c times the velocity of the field."""
+        return self.field.on_gaussian(t, mu).times(self.c)
+
+    def sublayers(self) -> tuple[AbstractField, ...]:
+        """c times every sublayer of the field."""
+        return tuple(Multiple(self.c, layer) for layer in self.field.sublayers())
 
 
-def _sum_or_none(parts: list) -> Array | None:
-    present = [part for part in parts if part is not None]
-    return sum(present[1:], present[0]) if present else None
+def added_rules(rules: list[Rule]) -> Rule:
+    """The sum of rules on densities."""
+    return lambda t, rho: added_motions([rule(t, rho) for rule in rules])
+
+
+def _terms(field: AbstractField) -> list[AbstractField]:
+    return list(field.fields) if isinstance(field, Sum) else [field]
+
+
+def _parts(field: AbstractField) -> list[AbstractField]:
+    """The fields that a field is made of, one level down."""
+    inside = lambda leaf: isinstance(leaf, AbstractField) and leaf is not field  # noqa: E731
+    return [f for f in jax.tree_util.tree_leaves(field, is_leaf=inside) if inside(f)]
+
+
+def _mapped(field: AbstractField, change: Callable):
+    """The same field with its parts changed."""
+    inside = lambda leaf: isinstance(leaf, AbstractField) and leaf is not field  # noqa: E731
+    new = lambda leaf: change(leaf) if inside(leaf) else leaf  # noqa: E731
+    return jax.tree_util.tree_map(new, field, is_leaf=inside)

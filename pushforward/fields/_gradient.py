@@ -2,9 +2,12 @@
 
 from jaxtyping import Array, Float
 
-from pushforward.fields._field import AbstractMeanField, Drive
+from pushforward._shapes import Number
+from pushforward.fields._drive import Motion
+from pushforward.fields._field import Rule
+from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
 from pushforward.functionals import AbstractFunctional, AbstractMetric, Wasserstein
-from pushforward.measures import AbstractMeasure, Particles
+from pushforward.measures import AbstractBasis, AbstractMeasure
 
 
 class GradientFlow(AbstractMeanField):
@@ -21,11 +24,24 @@ class GradientFlow(AbstractMeanField):
     F: AbstractFunctional
     metric: AbstractMetric = Wasserstein()
 
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """The velocity of mass at x, before projection."""
         return self.metric.velocity(self.F, x, mu)
 
-    def drive(self, t, mu: Particles) -> Drive:
-        """The velocity and growth at every particle."""
-        across = self.at(t, mu.points, mu)
-        return Drive(across, growth=self.metric.growth(self.F, mu))
+    def growth(self, t: Number, mu: AbstractMeasure) -> Float[Array, "n"] | None:
+        """The growth rate of mass at every point of mu."""
+        return self.metric.growth(self.F, mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether the functional and the metric are."""
+        return self.F.isotropic and self.metric.isotropic
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """-grad dF/dmu by modes, where the variation has them; else by quadrature."""
+        modes = self.F.variation_modes(basis)
+        if modes is None or not isinstance(self.metric, Wasserstein):
+            return by_quadrature(self, basis)
+        return lambda t, rho: Motion(-basis.gradient(modes * rho.coefficients), None)

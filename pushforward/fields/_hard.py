@@ -1,11 +1,16 @@
 """Attention at infinite beta: each token follows the one it likes best."""
 
-from jaxtyping import Array, Float
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
 
 from pushforward._checks import positive
-from pushforward.fields._attention import apply, attention_matrices
-from pushforward.fields._field import AbstractMeanField, Drive
-from pushforward.measures import AbstractMeasure, Particles
+from pushforward._shapes import Number
+from pushforward.fields._mean_field import AbstractMeanField
+from pushforward.fields._weights import apply, attention_matrices, without_matrices
+from pushforward.measures import AbstractMeasure
 
 
 class HardAttention(AbstractMeanField):
@@ -24,21 +29,32 @@ class HardAttention(AbstractMeanField):
     V: Float[Array, "d d"] | None
     tie: Float[Array, ""]
 
-    def __init__(self, Q=None, K=None, V=None, *, tie=1e-12):
+    def __init__(
+        self,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        *,
+        tie: Number = 1e-12,
+    ):
         self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.tie = positive("tie", tie, "It is a difference of inner products.")
 
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """The mean of V y over the best matches of x."""
         match = apply(self.Q, x, "Q") @ apply(self.K, mu.points, "K").T
-        best = match >= match.max(axis=1, keepdims=True) - self.tie
-        weights = best * mu.weights[None, :]
+        tie = self.tie.astype(match.dtype)
+        best = match >= match.max(axis=1, keepdims=True) - tie
+        weights = jnp.where(best, mu.weights[None, :], 0.0)
         mean = (weights @ mu.points) / weights.sum(axis=1, keepdims=True)
         return apply(self.V, mean)
 
-    def drive(self, t, mu: Particles) -> Drive:
-        """The mean over the best matches of every particle."""
-        return Drive(self.at(t, mu.points, mu))
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
 
 
 class HardRelaxation(AbstractMeanField):
@@ -52,15 +68,25 @@ class HardRelaxation(AbstractMeanField):
     V: Float[Array, "d d"] | None
     tie: Float[Array, ""]
 
-    def __init__(self, Q=None, K=None, V=None, *, tie=1e-12):
+    def __init__(
+        self,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        *,
+        tie: Number = 1e-12,
+    ):
         self.Q, self.K, self.V = attention_matrices(Q, K, V)
         self.tie = positive("tie", tie, "It is a difference of inner products.")
 
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """V times the gap between x and its best matches."""
         hard = HardAttention(self.Q, self.K, self.V, tie=self.tie)
         return hard.at(t, x, mu) - apply(self.V, x)
 
-    def drive(self, t, mu: Particles) -> Drive:
-        """The gap at every particle."""
-        return Drive(self.at(t, mu.points, mu))
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)

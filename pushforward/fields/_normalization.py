@@ -1,6 +1,6 @@
 """Where layer normalization sits decides the speed of every token.
 
-Write x_i = r_i theta_i. With the push A_i(Theta) of a field on the sphere,
+Write x_i = r_i theta_i. With the drive A_i(Theta) of a field on the sphere,
 d theta_i/dt = (1/s_i) P_{theta_i} A_i, and the scheme is the law of s_i and r_i
 [karagodin2025normalization, rigollet2025meanfield]:
 
@@ -11,45 +11,65 @@ d theta_i/dt = (1/s_i) P_{theta_i} A_i, and the scheme is the law of s_i and r_i
 | Mix-LN            | 1, then r_i     | 0, then <theta_i, A_i>      |
 | Peri-LN           | r_i |A_i|       | <theta_i, A_i> / |A_i|      |
 | nGPT              | |A_i| / alpha   | 0                           |
-| LN-scaling        | r_i sqrt(1 + t) | <theta_i, A_i> / sqrt(1+t)  |
+| LN-scaling        | sqrt(1 + t)     | 0                           |
+| the same with r_i | r_i sqrt(1 + t) | <theta_i, A_i> / sqrt(1+t)  |
+
+LN-scaling as the paper has it is `DepthNorm`, without a radius; `DepthScaledNorm`
+divides the push of Pre-LN and keeps the radius, as the architecture does. At the clock
+2 (sqrt(1 + t) - 1) the first is Post-LN, the second Pre-LN.
 
 Post-LN is any field on a `Sphere`. The schemes with a moving radius are fields on
-`Euclidean(d)`: dx_i/dt is the push evaluated at the directions of the tokens.
+`Euclidean(d)`: dx_i/dt is the drive at the directions of the tokens. Weights
+follow the growth rate that the field has there.
 """
 
 import abc
+from typing import Self
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import positive, scalar
-from pushforward.fields._field import AbstractField, Drive
-from pushforward.measures import Particles
-from pushforward.spaces import Sphere
+from pushforward._shapes import Number
+from pushforward.fields._drive import Drive, Motion
+from pushforward.fields._field import AbstractField, Rule
+from pushforward.measures import AbstractBasis, Particles
+from pushforward.spaces import Sphere, norm
 
 
 class AbstractNormalized(AbstractField):
-    """A scheme: the push of `field` at the normalized tokens, rescaled."""
+    """A scheme: the drive of `field` at the normalized tokens, rescaled."""
 
     @abc.abstractmethod
     def rescale(
-        self, t, theta: Float[Array, "n d"], push: Float[Array, "n d"]
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
     ) -> Float[Array, "n d"]:
-        """dx/dt from the directions and the push at them."""
+        """dx/dt from the directions and the drive A at them."""
 
     @property
     @abc.abstractmethod
     def inner(self) -> AbstractField:
         """The field being normalized."""
 
-    def drive(self, t, mu: Particles) -> Drive:
-        """The rescaled push on every token."""
+    def drive(self, t: Number, mu: Particles) -> Drive:
+        """The rescaled drive on every token, and its growth as it is."""
         sphere = Sphere(mu.d)
         theta = sphere.project(mu.points)
         directions = Particles(sphere, theta, None).moved(theta, mu.log_weights)
         drive = self.inner.drive(t, directions)
-        along = 0.0 if drive.along is None else drive.along[:, None] * theta
-        return Drive(self.rescale(t, theta, drive.across + along))
+        vector = self.rescale(t, theta, drive.ambient(theta))
+        return Drive(vector, growth=drive.growth)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the field is."""
+        return self.inner.ordered
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether the field is: lengths know no direction."""
+        return self.inner.isotropic
 
 
 class PreNorm(AbstractNormalized):
@@ -62,9 +82,11 @@ class PreNorm(AbstractNormalized):
         """The field being normalized."""
         return self.field
 
-    def rescale(self, t, theta, push):
+    def rescale(
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         """A."""
-        return push
+        return A
 
 
 class MixNorm(AbstractNormalized):
@@ -73,7 +95,7 @@ class MixNorm(AbstractNormalized):
     field: AbstractField
     switch: Float[Array, ""]
 
-    def __init__(self, field: AbstractField, switch):
+    def __init__(self, field: AbstractField, switch: Number):
         self.field = field
         self.switch = scalar("switch", switch)
 
@@ -82,10 +104,21 @@ class MixNorm(AbstractNormalized):
         """The field being normalized."""
         return self.field
 
-    def rescale(self, t, theta, push):
+    def rescale(
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         """P A before the switch (start on the unit sphere), A after it."""
-        tangent = push - jnp.sum(theta * push, axis=-1, keepdims=True) * theta
-        return jnp.where(t < self.switch, tangent, push)
+        tangent = A - jnp.sum(theta * A, axis=-1, keepdims=True) * theta
+        return jnp.where(t < self.switch, tangent, A)
+
+    def switch_times(self) -> list[Float[Array, "k"]]:
+        """The switch, and the times of its field."""
+        return [self.switch[None], *super().switch_times()]
+
+    def before(self, t_end: Float[Array, ""]) -> Self:
+        """Post-LN on an interval that ends at the switch, its end included."""
+        switch = jnp.where(self.switch >= t_end, jnp.inf, self.switch)
+        return eqx.tree_at(lambda f: f.switch, super().before(t_end), switch)
 
 
 class PeriNorm(AbstractNormalized):
@@ -98,9 +131,11 @@ class PeriNorm(AbstractNormalized):
         """The field being normalized."""
         return self.field
 
-    def rescale(self, t, theta, push):
+    def rescale(
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         """A / |A|."""
-        return _unit(push)
+        return _unit(A)
 
 
 class UnitNorm(AbstractNormalized):
@@ -109,7 +144,7 @@ class UnitNorm(AbstractNormalized):
     field: AbstractField
     alpha: Float[Array, ""]
 
-    def __init__(self, field: AbstractField, alpha=1.0):
+    def __init__(self, field: AbstractField, alpha: Number = 1.0):
         self.field = field
         self.alpha = positive("alpha", alpha, "It is a learning rate.")
 
@@ -118,13 +153,18 @@ class UnitNorm(AbstractNormalized):
         """The field being normalized."""
         return self.field
 
-    def rescale(self, t, theta, push):
+    def rescale(
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         """alpha A / |A|; the sphere makes it tangent."""
-        return self.alpha.astype(push.dtype) * _unit(push)
+        return self.alpha.astype(A.dtype) * _unit(A)
 
 
-class DepthScaledNorm(AbstractNormalized):
-    """LN-scaling: Pre-LN with the push divided by the square root of the depth."""
+class DepthNorm(AbstractNormalized):
+    """LN-scaling of the paper: the speed falls like the square root of the depth.
+
+    d theta/dt = P A / sqrt(1 + t), with no radius: a field on the sphere.
+    """
 
     field: AbstractField
 
@@ -133,11 +173,44 @@ class DepthScaledNorm(AbstractNormalized):
         """The field being normalized."""
         return self.field
 
-    def rescale(self, t, theta, push):
+    def rescale(
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
+        """A / sqrt(1 + t); the sphere makes it tangent."""
+        return _over_depth(t, A)
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """The velocity of the field over sqrt(1 + t), its growth as it is."""
+        rule = self.field.on_density(basis)
+
+        def motion(t, rho) -> Motion:
+            v, g = rule(t, rho)
+            return Motion(_over_depth(t, v), g)
+
+        return motion
+
+
+class DepthScaledNorm(AbstractNormalized):
+    """LN-scaling of the architecture: Pre-LN with the drive over sqrt(1 + t)."""
+
+    field: AbstractField
+
+    @property
+    def inner(self) -> AbstractField:
+        """The field being normalized."""
+        return self.field
+
+    def rescale(
+        self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
+    ) -> Float[Array, "n d"]:
         """A / sqrt(1 + t)."""
-        return push / jnp.sqrt(1.0 + t).astype(push.dtype)
+        return _over_depth(t, A)
 
 
-def _unit(push: Float[Array, "n d"]) -> Float[Array, "n d"]:
-    norm = jnp.linalg.norm(push, axis=-1, keepdims=True)
-    return jnp.where(norm > 0, push / jnp.where(norm > 0, norm, 1.0), 0.0)
+def _over_depth(t: Number, A: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    return A / jnp.sqrt(1.0 + t).astype(A.dtype)
+
+
+def _unit(A: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    length = norm(A, keepdims=True)
+    return A / jnp.where(length > 0, length, 1.0)

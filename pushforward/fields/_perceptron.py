@@ -1,16 +1,18 @@
 """The feed-forward sublayer: every token by itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
 
 from pushforward._checks import as_float_array, check_finite, matrix_or_none
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._field import AbstractMeanField, Drive
-from pushforward.measures import AbstractMeasure, Particles
+from pushforward.fields._mean_field import AbstractMeanField
+from pushforward.measures import AbstractMeasure
 
 
 class Perceptron(AbstractMeanField):
@@ -26,11 +28,17 @@ class Perceptron(AbstractMeanField):
     b: Float[Array, "h"]
     activation: Callable = eqx.field(static=True)
 
-    def __init__(self, W, A, b=None, activation: Callable = jax.nn.relu):
-        W, A = matrix_or_none("W", W), matrix_or_none("A", A)
-        if W is None or A is None:
+    def __init__(
+        self,
+        W: Real[ArrayLike, "d h"] | Sequence,
+        A: Real[ArrayLike, "h d"] | Sequence,
+        b: Real[ArrayLike, "h"] | Sequence | None = None,
+        activation: Callable = jax.nn.relu,
+    ):
+        outer, inner = matrix_or_none("W", W), matrix_or_none("A", A)
+        if outer is None or inner is None:
             raise InputError("`W` and `A` must be matrices, got None.")
-        self.W, self.A = W, A
+        self.W, self.A = outer, inner
         h = self.A.shape[0]
         self.b = jnp.zeros(h) if b is None else as_float_array("b", b)
         check_finite("b", self.b)
@@ -41,7 +49,9 @@ class Perceptron(AbstractMeanField):
             )
         self.activation = activation
 
-    def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """W sigma(A x + b); the measure plays no part."""
         if (self.A.shape[-1], self.W.shape[-2]) != (x.shape[-1],) * 2:
             raise InputError(
@@ -50,7 +60,3 @@ class Perceptron(AbstractMeanField):
             )
         W, A, b = (leaf.astype(x.dtype) for leaf in (self.W, self.A, self.b))
         return self.activation(x @ A.T + b[None, :]) @ W.T
-
-    def drive(self, t, mu: Particles) -> Drive:
-        """W sigma(A x + b) at every particle."""
-        return Drive(self.at(t, mu.points, mu))

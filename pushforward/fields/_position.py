@@ -1,17 +1,22 @@
 """Causal attention that also knows how far back a token stands: position biases."""
 
 import abc
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Int, Real
 
 from pushforward._checks import as_float_array, matrix_or_none, scalar, whole
 from pushforward._printing import shown
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._attention import apply, inverse_temperature, own_apart
-from pushforward.fields._field import AbstractField, Drive
+from pushforward.fields._attention import with_self
+from pushforward.fields._drive import Drive
+from pushforward.fields._field import AbstractField
+from pushforward.fields._weights import apply, inverse_temperature, without_matrices
 from pushforward.measures import Particles
 
 DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
@@ -33,12 +38,12 @@ class Alibi(AbstractBias):
 
     slope: Float[Array, ""]
 
-    def __init__(self, slope):
+    def __init__(self, slope: Number):
         self.slope = scalar("slope", slope)
 
-    def __call__(self, lag):
+    def __call__(self, lag: Int[Array, "m n"]) -> Float[Array, "m n"]:
         """Minus slope times the lag."""
-        return -self.slope * lag
+        return -self.slope * lag.astype(self.slope.dtype)
 
 
 class ByLag(AbstractBias):
@@ -46,7 +51,7 @@ class ByLag(AbstractBias):
 
     values: Float[Array, "r"]
 
-    def __init__(self, values):
+    def __init__(self, values: Real[ArrayLike, "k"] | Sequence):
         self.values = as_float_array("values", values)
         if self.values.ndim != 1 or len(self.values) == 0:
             raise InputError(
@@ -59,7 +64,7 @@ class ByLag(AbstractBias):
                 "token always sees itself."
             )
 
-    def __call__(self, lag):
+    def __call__(self, lag: Int[Array, "m n"]) -> Float[Array, "m n"]:
         """The table, read at the lags."""
         return self.values[jnp.clip(lag, 0, len(self.values) - 1)]
 
@@ -72,7 +77,7 @@ class Window(AbstractBias):
     def __init__(self, width: int):
         self.width = whole("width", width, 1, "A token always sees itself.")
 
-    def __call__(self, lag):
+    def __call__(self, lag: Int[Array, "m n"]) -> Float[Array, "m n"]:
         """Zero inside the window, minus infinity beyond it."""
         return jnp.where(lag < self.width, 0.0, -jnp.inf)
 
@@ -97,7 +102,14 @@ class PositionAttention(AbstractField):
     K: Float[Array, "k d"] | None
     V: Float[Array, "d d"] | None
 
-    def __init__(self, beta, bias: AbstractBias, Q=None, K=None, V=None):
+    def __init__(
+        self,
+        beta: Number,
+        bias: AbstractBias,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+    ):
         if not isinstance(bias, AbstractBias):
             raise InputError(
                 f"`bias` must be a bias such as Alibi(0.5), got {bias!r}. For a table "
@@ -109,7 +121,7 @@ class PositionAttention(AbstractField):
         self.K = matrix_or_none("K", K)
         self.V = matrix_or_none("V", V)
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The biased softmax average over the past, and the share kept by itself."""
         n = mu.n
         if n * n <= DENSE_PAIRS:
@@ -120,7 +132,12 @@ class PositionAttention(AbstractField):
             one = jax.checkpoint(lambda rows: self._rows(mu, rows))
             others, own = jax.lax.map(one, index.reshape(blocks, ROWS))
             others, own = others.reshape(-1, mu.d)[:n], own.reshape(-1)[:n]
-        return own_apart(self.V, others, own, mu)
+        return with_self(self.V, others, own, mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
 
     def _rows(self, mu: Particles, index: Int[Array, "b"]) -> tuple[Array, Array]:
         """The average over the others, and the self share, for some tokens."""

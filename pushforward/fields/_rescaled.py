@@ -5,19 +5,22 @@ z_i = e^{-tV} x_i have the same attention matrix and a limit. [geshkovski2023clu
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
-from jaxtyping import Array, Complex, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Complex, Float, Real
 
 from pushforward._checks import matrix_or_none
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._attention import apply, inverse_temperature
-from pushforward.fields._field import AbstractField, Drive
+from pushforward.fields._drive import Drive
+from pushforward.fields._field import AbstractField
+from pushforward.fields._weights import apply, inverse_temperature, without_matrices
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Exact, Kernel
 
@@ -46,7 +49,13 @@ class RescaledAttention(AbstractField):
     )
 
     def __init__(
-        self, Q=None, K=None, V=None, *, beta=1.0, sums: AbstractSum = Exact()
+        self,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        *,
+        beta: Number = 1.0,
+        sums: AbstractSum = Exact(),
     ):
         self.Q = matrix_or_none("Q", Q)
         self.K = matrix_or_none("K", K)
@@ -62,16 +71,18 @@ class RescaledAttention(AbstractField):
             return math.inf
         return math.log(1 / np.finfo(float).eps) / (2 * self.growth_rate)
 
-    def expansion(self, t) -> Float[Array, "d d"] | None:
+    def expansion(self, t: Number) -> Float[Array, "d d"] | None:
         """e^{t (V - lambda)}, bounded for all t; None when V is the identity."""
         if self.V is None:
             return None
         if self.modes is None:  # V cannot be diagonalized
             return jsl.expm(t * (self.V - self.growth_rate * jnp.eye(len(self.V))))
         values, right, left = self.modes
-        return ((right * jnp.exp(t * (values - self.growth_rate))[None, :]) @ left).real
+        rates = values - self.growth_rate
+        growth = jnp.exp(jnp.asarray(t, rates.dtype) * rates)
+        return ((right * growth[None, :]) @ left).real
 
-    def differences(self, t, mu: Particles) -> Float[Array, "n d"]:
+    def differences(self, t: Number, mu: Particles) -> Float[Array, "n d"]:
         """sum_j P_ij (z_j - z_i)."""
         z = mu.points
         x = apply(self.expansion(t), z)
@@ -81,9 +92,19 @@ class RescaledAttention(AbstractField):
         total = self.sums(Kernel(q, k, z, mu.log_weights, beta, own=True))
         return total.average() - (1.0 - total.share())[:, None] * z
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """V times the difference."""
         return Drive(apply(self.V, self.differences(t, mu)))
+
+    @property
+    def ordered(self) -> bool:
+        """No: a sum over all tokens alike."""
+        return False
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
 
 
 class RescaledPerceptron(AbstractField):
@@ -93,7 +114,12 @@ class RescaledPerceptron(AbstractField):
     W: Float[Array, "d d"] | None
     activation: Callable = eqx.field(static=True)
 
-    def __init__(self, attention: RescaledAttention, W=None, activation=jax.nn.relu):
+    def __init__(
+        self,
+        attention: RescaledAttention,
+        W: Real[ArrayLike, "d h"] | Sequence | None = None,
+        activation: Callable = jax.nn.relu,
+    ):
         if not isinstance(attention, RescaledAttention):
             raise InputError(
                 f"`attention` must be a RescaledAttention, got {attention!r}."
@@ -102,10 +128,15 @@ class RescaledPerceptron(AbstractField):
         self.W = matrix_or_none("W", W)
         self.activation = activation
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """W sigma of the attention drive."""
-        inner = self.attention.drive(t, mu).across
+        inner = self.attention.drive(t, mu).vector
         return Drive(apply(self.W, self.activation(inner)))
+
+    @property
+    def ordered(self) -> bool:
+        """No: the perceptron acts on every token by itself."""
+        return False
 
 
 def _diagonalized(V: Array | None):

@@ -1,22 +1,30 @@
 """Fields that change with time: one field per layer, or per phase of a schedule."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Self
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
 
 from pushforward._checks import as_float_array, check_finite, is_traced, listed
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._field import AbstractField, Drive
-from pushforward.measures import Particles
+from pushforward.fields._affine import Affine
+from pushforward.fields._drive import Drive, Motion
+from pushforward.fields._field import AbstractField, AbstractSeveral, Rule
+from pushforward.measures import AbstractBasis, Density, Gaussian, Particles
 
 
-class Switched(AbstractField):
+class Switched(AbstractSeveral):
     """fields[k] on [times[k], times[k+1]): piecewise constant in time.
 
     There is one more time than fields. Before the first and after the last time
-    nothing moves. `flow` never steps across a switch.
+    nothing moves or grows. `flow` never steps across a switch.
 
     >>> field = Switched([Attention(1.0), Attention(9.0)], times=[0.0, 2.0, 5.0])
     """
@@ -24,7 +32,7 @@ class Switched(AbstractField):
     fields: tuple[AbstractField, ...]
     times: Float[Array, "k"]
 
-    def __init__(self, fields, times):
+    def __init__(self, fields: Sequence, times: Real[ArrayLike, "k"] | Sequence):
         self.fields = listed("fields", fields, "fields")
         self.times = as_float_array("times", times)
         check_finite("times", self.times)
@@ -36,45 +44,48 @@ class Switched(AbstractField):
         if not is_traced(self.times) and (np.diff(np.asarray(self.times)) <= 0).any():
             raise InputError(f"`times` must increase, got {self.times}.")
 
-    def drive(self, t, mu: Particles) -> Drive:
+    def drive(self, t: Number, mu: Particles) -> Drive:
         """The drive of the field in force at time t."""
+        driven = lambda f: f.drive(t, mu).filled()  # noqa: E731
+        return self._in_force(t, [partial(driven, field) for field in self.fields])
+
+    def scaled_drive(
+        self, t: Number, mu: Particles, log_unit: Float[Array, ""]
+    ) -> Drive:
+        """The scaled drive of the field in force at time t."""
+        scaled = lambda f: f.scaled_drive(t, mu, log_unit).filled()  # noqa: E731
+        return self._in_force(t, [partial(scaled, field) for field in self.fields])
+
+    def on_density(self, basis: AbstractBasis) -> Rule:
+        """The rule of the field in force at time t."""
+        rules = [field.on_density(basis) for field in self.fields]
+
+        def filled(rule: Rule, t, rho: Density) -> Motion:
+            v, g = rule(t, rho)
+            return Motion(v, jnp.zeros_like(v[:, 0]) if g is None else g)
+
+        def motion(t, rho: Density) -> Motion:
+            return self._in_force(t, [partial(filled, rule, t, rho) for rule in rules])
+
+        return motion
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """The velocity of the field in force at time t."""
+        own = lambda field: field.on_gaussian(t, mu)  # noqa: E731
+        return self._in_force(t, [partial(own, field) for field in self.fields])
+
+    def switch_times(self) -> list[Float[Array, "k"]]:
+        """Its own times, and those of its fields."""
+        return [self.times, *super().switch_times()]
+
+    def before(self, t_end: Float[Array, ""]) -> Self:
+        """The schedule without the switches from t_end on."""
+        times = jnp.where(self.times >= t_end, jnp.inf, self.times)
+        return eqx.tree_at(lambda s: s.times, super().before(t_end), times)
+
+    def _in_force(self, t: Number, values: list[Callable]):
+        """The value in force at time t, zero before the first and after the last."""
         k = jnp.searchsorted(self.times, t, side="right") - 1
-        inside = (k >= 0) & (k < len(self.fields))
-        branches = [lambda f=f: _filled(f.drive(t, mu), mu) for f in self.fields]
-        index = jnp.clip(k, 0, len(self.fields) - 1)
-        drive = jax.lax.switch(index, branches)
-        return jax.tree_util.tree_map(lambda a: jnp.where(inside, a, 0.0), drive)
-
-
-def switch_times(field: AbstractField) -> list[Array]:
-    """The times of every `Switched` inside a field."""
-    leaves = jax.tree_util.tree_leaves(field, is_leaf=lambda f: isinstance(f, Switched))
-    own = [leaf for leaf in leaves if isinstance(leaf, Switched)]
-    return [s.times for s in own] + [
-        times for s in own for f in s.fields for times in switch_times(f)
-    ]
-
-
-def held_until(field: AbstractField, t_end: Float[Array, ""]) -> AbstractField:
-    """The field on an interval that ends at t_end: later switches are out of sight.
-
-    The last stage of a step that lands on a switch would otherwise see the next field.
-    """
-
-    def hold(leaf):
-        if not isinstance(leaf, Switched):
-            return leaf
-        times = jnp.where(leaf.times >= t_end, jnp.inf, leaf.times)
-        fields = tuple(held_until(f, t_end) for f in leaf.fields)
-        return eqx.tree_at(lambda s: (s.times, s.fields), leaf, (times, fields))
-
-    is_switched = lambda f: isinstance(f, Switched)  # noqa: E731
-    return jax.tree_util.tree_map(hold, field, is_leaf=is_switched)
-
-
-def _filled(drive: Drive, mu: Particles) -> Drive:
-    """Zeros instead of None: branches of a switch must return the same shapes."""
-    zeros = jnp.zeros_like(mu.log_weights)
-    along = zeros if drive.along is None else drive.along
-    growth = zeros if drive.growth is None else drive.growth
-    return Drive(drive.across, along, growth)
+        inside = (k >= 0) & (k < len(values))
+        found = jax.lax.switch(jnp.clip(k, 0, len(values) - 1), values)
+        return jax.tree_util.tree_map(lambda a: jnp.where(inside, a, 0.0), found)

@@ -1,21 +1,29 @@
 """Explicit Runge-Kutta with error control."""
 
+from typing import Any
+
 import diffrax
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward._checks import positive, whole
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields import Motion
 from pushforward.flows._solver import (
     AbstractSolver,
     Attempt,
+    cast,
     combined,
     displaced,
     normalized,
 )
-from pushforward.measures import Particles
+from pushforward.measures import AbstractMeasure
+
+USUAL = {"float64": (1e-8, 1e-10), "float32": (1e-5, 1e-7)}  # rtol and atol
+RESOLVED = 8  # units of the last place: a smaller error of a step is rounding
 
 
 class Adaptive(AbstractSolver):
@@ -25,18 +33,30 @@ class Adaptive(AbstractSolver):
     is kept and particles stay on the space. The error of a step is the largest over
     particles of |error_i| / (atol + rtol |x_i|): one straggler is not averaged away.
 
+    Tolerances follow the precision of the tokens: `rtol` and `atol` are 1e-8 and 1e-10
+    in float64, 1e-5 and 1e-7 in float32. Of those given, an `rtol` that the precision
+    cannot resolve counts as eight units of its last place (1e-6 in float32): below it
+    errors are rounding, and steps would shrink without gain.
+
     `scheme` is any explicit pair of diffrax, such as `diffrax.Dopri8()`.
     """
 
-    rtol: Float[Array, ""]
-    atol: Float[Array, ""]
+    rtol: Float[Array, ""] | None
+    atol: Float[Array, ""] | None
     scheme: diffrax.AbstractERK = eqx.field(static=True)
     max_steps: int = eqx.field(static=True)
     order: int = eqx.field(static=True)
 
-    def __init__(self, rtol=1e-8, atol=1e-10, *, scheme=None, max_steps=100_000):
-        self.rtol = positive("rtol", rtol)
-        self.atol = positive("atol", atol)
+    def __init__(
+        self,
+        rtol: Number | None = None,
+        atol: Number | None = None,
+        *,
+        scheme: diffrax.AbstractERK | None = None,
+        max_steps: int = 100_000,
+    ):
+        self.rtol = None if rtol is None else positive("rtol", rtol)
+        self.atol = None if atol is None else positive("atol", atol)
         scheme = diffrax.Tsit5() if scheme is None else scheme
         if not isinstance(scheme, diffrax.AbstractERK):
             raise InputError(
@@ -47,14 +67,34 @@ class Adaptive(AbstractSolver):
         self.max_steps = whole("max_steps", max_steps, 1)
         self.order = int(self.scheme.order(None) or 0)
 
-    def first_step(self, motion, span):
+    def tolerances(
+        self, dtype: str | type | np.dtype
+    ) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        """rtol and atol in a precision: those given, or its own."""
+        usual = USUAL.get(np.dtype(dtype).name, USUAL["float64"])
+        rtol, atol = (
+            jnp.asarray(own if given is None else given).astype(dtype)
+            for given, own in zip((self.rtol, self.atol), usual, strict=True)
+        )
+        return jnp.maximum(rtol, RESOLVED * jnp.finfo(dtype).eps), atol
+
+    def first_step(self, motion: Motion, span: Number) -> Float[Array, ""]:
         """A hundredth of the time in which the fastest particle moves by one."""
         speed = jnp.sqrt(jnp.max(jnp.sum(motion.v**2, axis=-1)))
         growth = 0.0 if motion.g is None else jnp.max(jnp.abs(motion.g))
         rate = jnp.maximum(speed, growth)
-        return jnp.minimum(span, 0.01 / jnp.maximum(rate, 1e-12))
+        span = jnp.asarray(span)
+        return jnp.minimum(span, cast(0.01 / jnp.maximum(rate, 1e-12), span))
 
-    def attempt(self, field, t, h, mu, motion, dW):
+    def attempt(
+        self,
+        field: Any,
+        t: Number,
+        h: Number,
+        mu: Any,
+        motion: Motion,
+        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+    ) -> Attempt:
         """x + h sum_i b_i k_i with k_i = v(t + c_i h, proj(x + h sum_j a_ij k_j))."""
         tableau = self.scheme.tableau
         assert isinstance(tableau, diffrax.ButcherTableau)
@@ -66,17 +106,20 @@ class Adaptive(AbstractSolver):
         error = self._scaled(combined(k, tableau.b_error), h, mu)
         return Attempt(normalized(end, motion.g), last, error)
 
-    def _scaled(self, error: Motion, h, mu: Particles) -> Float[Array, ""]:
-        size = jnp.sqrt(jnp.sum(mu.points**2, axis=-1))
-        moved = jnp.sqrt(jnp.sum(error.v**2, axis=-1)) / (self.atol + self.rtol * size)
+    def _scaled(
+        self, error: Motion, h: Number, mu: AbstractMeasure
+    ) -> Float[Array, ""]:
+        rtol, atol = self.tolerances(mu.state.dtype)
+        size = jnp.sqrt(jnp.sum(mu.state**2, axis=-1))
+        moved = jnp.sqrt(jnp.sum(error.v**2, axis=-1)) / (atol + rtol * size)
         worst = jnp.max(moved)
         if error.g is not None:
-            changed = jnp.max(jnp.abs(error.g)) / (self.atol + self.rtol)
+            changed = jnp.max(jnp.abs(error.g)) / (atol + rtol)
             worst = jnp.maximum(worst, changed)
-        return jnp.abs(h) * worst
+        return jnp.abs(h) * cast(worst, jnp.asarray(h))
 
-    def next_step(self, h, error):
+    def next_step(self, h: Number, error: Number) -> Float[Array, ""]:
         """0.9 h error^(-1/order), at most ten times larger or five times smaller."""
         factor = 0.9 * jnp.maximum(error, 1e-10) ** (-1.0 / self.order)
         factor = jnp.where(jnp.isfinite(error), factor, 0.2)
-        return h * jnp.clip(factor, 0.2, 10.0)
+        return jnp.asarray(h) * jnp.clip(factor, 0.2, 10.0)

@@ -1,12 +1,15 @@
 """Setting up the flow of a density."""
 
 import math
+from typing import Any
 
 import jax
+from jaxtyping import PRNGKeyArray
 
 from pushforward._checks import is_traced
+from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields import AbstractField, on_density
+from pushforward.fields import AbstractField
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._exponential import IntegratingFactor, goes_back, stages_of
 from pushforward.flows._fixed import Heun
@@ -42,29 +45,28 @@ def density_solver(
     return IntegratingFactor(solver, diffusion, _pieces(common, solver.h, basis))
 
 
-def _pieces(common, h, basis: AbstractBasis) -> int:
+def _pieces(common, h: Number, basis: AbstractBasis) -> int:
     """How many parts of a step keep the transport of the last mode stable.
 
-    A kick of four standard deviations may turn it by two radians per part; the method
-    of order 4 is stable up to 2.8.
+    An increment of four standard deviations may turn it by two radians per part; the
+    method of order 4 is stable up to 2.8.
     """
     if is_traced(common, h):
         return PIECES_UNKNOWN
-    kick = 4 * float(common) * float(h) ** 0.5
-    return max(1, math.ceil(basis.resolution * kick / 2))
+    increment = 4 * float(common) * float(h) ** 0.5
+    return max(1, math.ceil(basis.resolution * increment / 2))
 
 
 def check_density(
-    field: AbstractField, mu: Density, noise: AbstractNoise | None, key, merge, store
+    field: AbstractField,
+    mu: Density,
+    noise: AbstractNoise | None,
+    key: PRNGKeyArray | None,
+    merge: Any,
 ) -> None:
     """Refuse what a density cannot do, before anything is computed."""
     if merge is not None:
         raise InputError("`merge` joins particles: a density has none, leave it out.")
-    if store is not None:
-        raise InputError(
-            "`store` writes particles only: flow the density without it and keep "
-            "trajectory.measures.coefficients, for example with numpy.savez."
-        )
     if noise is not None and noise.common is not None:
         if key is None:
             raise InputError(
@@ -78,4 +80,4 @@ def check_density(
     if not is_traced(mu):
         check_not_negative(mu, NEGATIVE)
     # Shapes only: what the field refuses is refused here, and nothing is computed.
-    jax.eval_shape(lambda: on_density(field, mu.basis)(0.0, mu).v)
+    jax.eval_shape(lambda: field.on_density(mu.basis)(0.0, mu).v)

@@ -1,4 +1,4 @@
-"""Many runs of one noise at once: the law of what is observed, not one path."""
+"""Many runs of one experiment at once: the law of what is observed, not one path."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,21 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from pushforward._checks import measure, positive, prng_key, whole
+from pushforward._shapes import Number
 from pushforward.errors import InputError, NumericalError
+from pushforward.fields import AbstractField
+from pushforward.flows._fixed import Layers
 from pushforward.flows._noise import AbstractNoise
 from pushforward.measures import Particles
 
 
 def ensemble(
-    noise: AbstractNoise,
+    by: AbstractField | AbstractNoise,
     mu: Particles,
     layers: int,
     *,
-    h: float,
+    h: Number,
+    noise: AbstractNoise | None = None,
     observe: Callable[[Particles], Array],
     replicas: int,
     key: PRNGKeyArray,
@@ -27,12 +31,13 @@ def ensemble(
     batch: int = 4096,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
-    """Observations of independent copies of x <- normalize(x + noise), all from mu.
+    """Observations of independent copies of x <- normalize(x + h drive + noise).
 
-    An array of shape (replicas, 1 + layers // every, ...): the start, then after every
-    `every` layers of size h. Copy r is what `flow` gives with `Layers(h)`, no drift and
-    the key `jax.random.split(key, replicas)[r]`. Copies run side by side, `batch` at a
-    time; `progress` is called with (done, replicas).
+    All start from mu and are moved `by` a field with a `noise`, or by a noise alone. An
+    array of shape (replicas, 1 + layers // every, ...): the start, then after every
+    `every` layers of size h. Copy r is what `flow` gives with `Layers(h)` and the key
+    `jax.random.split(key, replicas)[r]`. Copies run side by side, `batch` at a time;
+    `progress` is called with (done, replicas).
 
     >>> mu = Particles.orthonormal(Sphere(8), 2)
     >>> cosine = lambda mu: mu.points[0] @ mu.points[1]
@@ -41,8 +46,7 @@ def ensemble(
     >>> r.shape
     (3, 6)
     """
-    if not isinstance(noise, AbstractNoise):
-        raise InputError(f"`noise` must be a noise such as GramNoise, got {noise!r}.")
+    field, noise = _moved_by(by, noise)
     measure("mu", mu)
     if not callable(observe):
         raise InputError(f"`observe` must be a function of a measure, got {observe!r}.")
@@ -55,7 +59,9 @@ def ensemble(
     keys, parts = jax.random.split(key, replicas), []
     for begin in range(0, replicas, batch):
         some = keys[begin : begin + batch]
-        parts.append(np.asarray(_run(noise, mu, some, step, layers, every, observe)))
+        parts.append(
+            np.asarray(_run(field, noise, mu, some, step, layers, every, observe))
+        )
         if progress is not None:
             progress(min(begin + batch, replicas), replicas)
     seen = np.concatenate(parts)
@@ -66,11 +72,32 @@ def ensemble(
     return seen
 
 
+def _moved_by(by, noise) -> tuple[AbstractField | None, AbstractNoise]:
+    """The field, if there is one, and the noise."""
+    if isinstance(by, AbstractNoise) and noise is None:
+        return None, by
+    if isinstance(by, AbstractField) and isinstance(noise, AbstractNoise):
+        return by, noise
+    raise InputError(
+        "`by` must be a noise such as GramNoise, or a field together with "
+        f"`noise=Brownian(0.1)`, without which all copies are equal; got {by!r} and "
+        f"noise={noise!r}."
+    )
+
+
 @eqx.filter_jit
-def _run(noise, mu: Particles, keys, h, layers: int, every: int, observe) -> Array:
+def _run(
+    field, noise, mu: Particles, keys, h: Number, layers: int, every: int, observe
+) -> Array:
+    field = None if field is None else field.started(mu)
+
     def step(key, state, layer):
-        push = noise.increment(jax.random.fold_in(key, layer), h, state)
-        return state.moved(state.space.project(state.points + push))
+        dW = noise.increment(jax.random.fold_in(key, layer), h, state)
+        if field is None:
+            return state.moved(state.space.project(state.points + dW))
+        t = jnp.asarray(layer, float) * h
+        motion = field(t, state)  # not used by layers
+        return Layers(h).attempt(field, t, h, state, motion, dW).mu
 
     def one(key):
         def frame(state, index):

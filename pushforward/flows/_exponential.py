@@ -1,5 +1,6 @@
 """Steps of a density: transport explicit, diffusion exact."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import diffrax
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields import Motion
 from pushforward.flows._adaptive import Adaptive
@@ -44,7 +46,7 @@ class IntegratingFactor(AbstractSolver):
     every step and never limits it.
 
     Common noise is followed along straight pieces of its path (Wong and Zakai): a step
-    is cut into `pieces` of order 4, since the kick of a step moves the last modes by
+    is cut into `pieces` of order 4, since an increment may move the last modes by
     several radians, where Heun's method would be unstable.
     """
 
@@ -54,19 +56,32 @@ class IntegratingFactor(AbstractSolver):
     order: int = eqx.field(static=True)
     max_steps: int = eqx.field(static=True)
 
-    def __init__(self, inner: AbstractSolver, diffusion: Array | None, pieces: int = 1):
+    def __init__(
+        self,
+        inner: AbstractSolver,
+        diffusion: Float[Array, ""] | Float[Array, "j"] | None,
+        pieces: int = 1,
+    ):
         self.inner, self.diffusion, self.pieces = inner, diffusion, pieces
         self.order, self.max_steps = inner.order, inner.max_steps
 
-    def first_step(self, motion, span):
+    def first_step(self, motion: Motion, span: Number) -> Float[Array, ""]:
         """That of the method inside: by the largest speed."""
         return self.inner.first_step(motion, span)
 
-    def next_step(self, h, error):
+    def next_step(self, h: Number, error: Number) -> Float[Array, ""]:
         """That of the method inside."""
         return self.inner.next_step(h, error)
 
-    def attempt(self, field, t, h, mu, motion, dW):
+    def attempt(
+        self,
+        field: Callable,
+        t: Number,
+        h: Number,
+        mu: Any,
+        motion: Motion,
+        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+    ) -> Attempt:
         """One step; `dW` is a vector of R^d that every point of space feels."""
         if dW is None:
             return self._step(stages_of(self.inner), field, t, h, mu, motion, None)
@@ -81,10 +96,12 @@ class IntegratingFactor(AbstractSolver):
         end, last = jax.lax.fori_loop(0, self.pieces, piece, (mu, motion))
         return Attempt(end, last, jnp.zeros(()))
 
-    def _step(self, stages, field, t, h, mu, motion, wind) -> Attempt:
+    def _step(
+        self, stages, field: Callable, t: Number, h: Number, mu, motion, wind
+    ) -> Attempt:
         times, c = jnp.asarray(stages.c), mu.coefficients
         slopes = jnp.zeros((len(stages.c), len(c)))
-        slopes = slopes.at[0].set(change(mu, motion, wind))
+        slopes = slopes.at[0].set(rate_of_coefficients(mu, motion, wind))
 
         def stage(state, step):
             # One body for all stages: the field is traced and compiled once.
@@ -92,7 +109,10 @@ class IntegratingFactor(AbstractSolver):
             i, row = step
             y = mu.moved(self._state(c, slopes, row, times, times[i], h, mu))
             motion = field(t + times[i] * h, y)
-            return (slopes.at[i].set(change(y, motion, wind)), motion), None
+            return (
+                slopes.at[i].set(rate_of_coefficients(y, motion, wind)),
+                motion,
+            ), None
 
         steps = (jnp.arange(1, len(stages.c)), jnp.asarray(stages.a))
         (slopes, last), _ = jax.lax.scan(stage, (slopes, motion), steps)
@@ -101,23 +121,24 @@ class IntegratingFactor(AbstractSolver):
         last = last if stages.fsal else field(t + h, end)
         return Attempt(end, last, self._error(c, slopes, stages, h, mu))
 
-    def speed(self, field, t, mu: Density) -> Float[Array, ""]:
+    def speed(self, field: Callable, t: Number, mu: Density) -> Float[Array, ""]:
         """The L2 norm of d rho/dt, diffusion included."""
-        slope = change(mu, field(t, mu), None)
+        slope = rate_of_coefficients(mu, field(t, mu), None)
         if self.diffusion is not None:
             slope = slope - self.diffusion * mu.basis.eigenvalues * mu.coefficients
         return jnp.linalg.norm(slope)
 
-    def _error(self, c, slopes, stages, h, mu) -> Float[Array, ""]:
+    def _error(self, c, slopes, stages, h: Number, mu) -> Float[Array, ""]:
         """The largest over modes of |error_j| / (atol + rtol |c_j|)."""
         if stages.b_error is None:
             return jnp.zeros(())
         row, times = jnp.asarray(stages.b_error), jnp.asarray(stages.c)
         off = self._state(jnp.zeros_like(c), slopes, row, times, 1.0, h, mu)
         inner: Any = self.inner
-        return jnp.max(jnp.abs(off) / (inner.atol + inner.rtol * jnp.abs(c)))
+        rtol, atol = inner.tolerances(c.dtype)
+        return jnp.max(jnp.abs(off) / (atol + rtol * jnp.abs(c)))
 
-    def _state(self, c, slopes, row, times, time, h, mu) -> Array:
+    def _state(self, c, slopes, row, times, time, h: Number, mu) -> Array:
         """e^{time h L} c + h sum_j row_j e^{(time - times_j) h L} slopes_j."""
         since = jnp.maximum(time - times, 0.0)  # later stages have no weight yet
         spread = jax.vmap(lambda slope, s: self._spread(slope, s * h, mu))
@@ -129,7 +150,7 @@ class IntegratingFactor(AbstractSolver):
         return c * jnp.exp(-self.diffusion * dt * mu.basis.eigenvalues)
 
 
-def change(
+def rate_of_coefficients(
     mu: Density, motion: Motion, wind: Float[Array, "d"] | None
 ) -> Float[Array, "j"]:
     """-div(rho v) + rho g, where the wind, made tangent, adds to v everywhere."""

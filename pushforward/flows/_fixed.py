@@ -1,12 +1,13 @@
 """Fixed steps: Heun's method, Transformer layers, and splitting."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import positive, whole
+from pushforward._shapes import Number
 from pushforward.fields import Motion
 from pushforward.flows._solver import (
     AbstractSolver,
@@ -15,7 +16,6 @@ from pushforward.flows._solver import (
     combined,
     displaced,
     normalized,
-    terms,
 )
 
 
@@ -24,13 +24,17 @@ class AbstractFixedStep(AbstractSolver):
 
     h: eqx.AbstractVar[Float[Array, ""]]
 
-    def first_step(self, motion, span):
+    def first_step(self, motion: Motion, span: Number) -> Float[Array, ""]:
         """h."""
         return self.h
 
-    def next_step(self, h, error):
+    def next_step(self, h: Number, error: Number) -> Float[Array, ""]:
         """h."""
         return self.h
+
+
+class AbstractLayers(AbstractFixedStep):
+    """Steps that are layers: none is cut short, whatever time is to be saved."""
 
 
 class Heun(AbstractFixedStep):
@@ -40,11 +44,19 @@ class Heun(AbstractFixedStep):
     max_steps: int = eqx.field(static=True)
     order: ClassVar[int] = 2  # type: ignore[misc]
 
-    def __init__(self, h, *, max_steps=10_000_000):
+    def __init__(self, h: Number, *, max_steps: int = 10_000_000):
         self.h = positive("h", h, "It is the time step.")
         self.max_steps = whole("max_steps", max_steps, 1)
 
-    def attempt(self, field, t, h, mu, motion, dW):
+    def attempt(
+        self,
+        field: Any,
+        t: Number,
+        h: Number,
+        mu: Any,
+        motion: Motion,
+        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+    ) -> Attempt:
         """Predict with the slope here, correct with the mean of both slopes."""
         here = _displacement(motion, h, mu, dW)
         guess = displaced(mu, here, 1.0)
@@ -54,35 +66,42 @@ class Heun(AbstractFixedStep):
         return Attempt(end, field(t + h, end), jnp.zeros(()))
 
 
-class Layers(AbstractFixedStep):
-    """One post-norm Transformer layer per step: x <- normalize(x + h push(x)).
+class Layers(AbstractLayers):
+    """One post-norm Transformer layer per step: x <- normalize(x + h drive(x)).
 
-    The push is not projected first: that is what a residual block does. As a solver of
+    The drive is not projected first: that is what a residual block does. As a solver of
     the flow it is of order one and its clock runs slow by a factor of about 1 + h, so
-    it is named apart. The terms of a sum are sublayers, one after the other.
+    it is named apart. The terms of a sum are sublayers, one after the other, also where
+    the sum is multiplied by a number: see `AbstractField.sublayers`.
     """
 
     h: Float[Array, ""]
     max_steps: int = eqx.field(static=True)
     order: ClassVar[int] = 1  # type: ignore[misc]
 
-    def __init__(self, h, *, max_steps=10_000_000):
+    def __init__(self, h: Number, *, max_steps: int = 10_000_000):
         self.h = positive("h", h, "It is the step of one layer.")
         self.max_steps = whole("max_steps", max_steps, 1)
 
-    def attempt(self, field, t, h, mu, motion, dW):
+    def attempt(
+        self,
+        field: Any,
+        t: Number,
+        h: Number,
+        mu: Any,
+        motion: Motion,
+        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+    ) -> Attempt:
         """Residual, then normalize, for every sublayer."""
-        for sublayer in terms(field):
+        for sublayer in field.sublayers():
             drive = sublayer.drive(t, mu)
-            push = drive.across
-            if drive.along is not None:
-                push = push + drive.along[:, None] * mu.points
-            push = cast(h, push) * push
+            step = drive.ambient(mu.state)
+            step = cast(h, step) * step
             if dW is not None:
-                push, dW = push + dW, None
+                step, dW = step + dW, None
             growth = drive.growth
             growth = None if growth is None else cast(h, growth) * growth
-            mu = normalized(displaced(mu, Motion(push, growth), 1.0), growth)
+            mu = normalized(displaced(mu, Motion(step, growth), 1.0), growth)
         return Attempt(mu, motion, jnp.zeros(()))
 
 
@@ -90,28 +109,36 @@ class LieTrotter(AbstractFixedStep):
     """Splitting: every term of a sum flows alone for a step h, one after the other.
 
     Each term is advanced by Heun's method, so the splitting error dominates: order 1.
-    With one term it is Heun's method.
+    With one term it is Heun's method. The terms of c (A + B) are c A and c B.
     """
 
     h: Float[Array, ""]
     max_steps: int = eqx.field(static=True)
     order: ClassVar[int] = 1  # type: ignore[misc]
 
-    def __init__(self, h, *, max_steps=10_000_000):
+    def __init__(self, h: Number, *, max_steps: int = 10_000_000):
         self.h = positive("h", h, "It is the time step.")
         self.max_steps = whole("max_steps", max_steps, 1)
 
-    def attempt(self, field, t, h, mu, motion, dW):
+    def attempt(
+        self,
+        field: Any,
+        t: Number,
+        h: Number,
+        mu: Any,
+        motion: Motion,
+        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+    ) -> Attempt:
         """Heun's step for every term in turn."""
         heun = Heun(self.h)
-        for term in terms(field):
+        for term in field.sublayers():
             mu = heun.attempt(term, t, h, mu, term(t, mu), dW).mu
             dW = None
         return Attempt(mu, motion, jnp.zeros(()))
 
 
-def _displacement(motion: Motion, h, mu, dW) -> Motion:
+def _displacement(motion: Motion, h: Number, mu, dW) -> Motion:
     """h times the motion, plus the noise made tangent at mu."""
     growth = None if motion.g is None else cast(h, motion.g) * motion.g
-    kick = 0.0 if dW is None else mu.space.tangent(mu.points, dW)
-    return Motion(cast(h, motion.v) * motion.v + kick, growth)
+    increment = 0.0 if dW is None else mu.space.tangent(mu.state, dW)
+    return Motion(cast(h, motion.v) * motion.v + increment, growth)

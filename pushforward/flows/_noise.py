@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
@@ -11,6 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._checks import listed, positive
 from pushforward._printing import shown
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 
@@ -26,14 +28,12 @@ class AbstractNoise(eqx.Module):
 
     @abc.abstractmethod
     def increment(
-        self, key: PRNGKeyArray, h: Float[Array, ""], mu: Particles
+        self, key: PRNGKeyArray, h: Number, mu: Particles
     ) -> Float[Array, "n d"]:
         """sigma (W(t + h) - W(t)) for every particle, before projection."""
 
     @abc.abstractmethod
-    def shared(
-        self, key: PRNGKeyArray, h: Float[Array, ""], d: int
-    ) -> Float[Array, "d"] | None:
+    def shared(self, key: PRNGKeyArray, h: Number, d: int) -> Float[Array, "d"] | None:
         """The part of the increment that all particles have in common, if any."""
 
     @property
@@ -59,15 +59,17 @@ class Brownian(AbstractNoise):
 
     sigma: Float[Array, ""]
 
-    def __init__(self, sigma):
+    def __init__(self, sigma: Number):
         self.sigma = positive("sigma", sigma, "For no noise leave `noise` out.")
 
-    def increment(self, key, h, mu):
+    def increment(
+        self, key: PRNGKeyArray, h: Number, mu: Particles
+    ) -> Float[Array, "n d"]:
         """sigma sqrt(h) times independent normal vectors."""
         normal = jax.random.normal(key, mu.points.shape, mu.points.dtype)
         return (self.sigma * jnp.sqrt(h)).astype(normal.dtype) * normal
 
-    def shared(self, key, h, d):
+    def shared(self, key: PRNGKeyArray, h: Number, d: int) -> Float[Array, "d"] | None:
         """None: particles have nothing in common."""
         return None
 
@@ -95,15 +97,17 @@ class CommonNoise(AbstractNoise):
 
     sigma: Float[Array, ""]
 
-    def __init__(self, sigma):
+    def __init__(self, sigma: Number):
         self.sigma = positive("sigma", sigma, "For no noise leave `noise` out.")
 
-    def increment(self, key, h, mu):
+    def increment(
+        self, key: PRNGKeyArray, h: Number, mu: Particles
+    ) -> Float[Array, "n d"]:
         """The same vector for every particle: it does not depend on their number."""
-        kick = self.shared(key, h, mu.points.shape[-1])
-        return jnp.broadcast_to(kick, mu.points.shape).astype(mu.points.dtype)
+        increment = self.shared(key, h, mu.points.shape[-1])
+        return jnp.broadcast_to(increment, mu.points.shape).astype(mu.points.dtype)
 
-    def shared(self, key, h, d):
+    def shared(self, key: PRNGKeyArray, h: Number, d: int) -> Float[Array, "d"]:
         """sigma sqrt(h) times one normal vector."""
         return self.sigma * jnp.sqrt(h) * jax.random.normal(key, (d,))
 
@@ -126,7 +130,7 @@ class NoiseSum(AbstractNoise):
 
     terms: tuple[AbstractNoise, ...]
 
-    def __init__(self, terms):
+    def __init__(self, terms: Sequence):
         self.terms = listed("terms", terms, "noises")
         good = all(isinstance(term, AbstractNoise) for term in self.terms)
         if not self.terms or not good:
@@ -134,13 +138,13 @@ class NoiseSum(AbstractNoise):
                 f"`terms` must be a non-empty list of noises, got {self.terms!r}."
             )
 
-    def increment(self, key, h, mu):
+    def increment(self, key: PRNGKeyArray, h: Number, mu: Particles):
         """The sum of the increments."""
         keys = [jax.random.fold_in(key, i) for i in range(len(self.terms))]
         parts = zip(self.terms, keys, strict=True)
         return sum(term.increment(own, h, mu) for term, own in parts)
 
-    def shared(self, key, h, d):
+    def shared(self, key: PRNGKeyArray, h: Number, d: int):
         """The sum of the common parts."""
         keys = [jax.random.fold_in(key, i) for i in range(len(self.terms))]
         parts = zip(self.terms, keys, strict=True)

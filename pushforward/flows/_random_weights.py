@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._checks import scalar, whole
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.flows._noise import AbstractNoise, NoiseSum
 from pushforward.measures import Particles
@@ -22,11 +23,11 @@ class AbstractLayerNoise(AbstractNoise):
 
     @abc.abstractmethod
     def increment(
-        self, key: PRNGKeyArray, h: Float[Array, ""], mu: Particles
+        self, key: PRNGKeyArray, h: Number, mu: Particles
     ) -> Float[Array, "n d"]:
         """What is added to every token in a step of size h."""
 
-    def shared(self, key, h, d):
+    def shared(self, key: PRNGKeyArray, h: Number, d: int) -> Float[Array, "d"] | None:
         """Refused: a density has no tokens to draw weights for."""
         return self._only_tokens()
 
@@ -75,12 +76,21 @@ class RandomWeights(AbstractLayerNoise):
     heads: int = eqx.field(static=True)
     head_dimension: int | None = eqx.field(static=True)
 
-    def __init__(self, beta, sigma, *, heads=1, head_dimension: int | None = None):
+    def __init__(
+        self,
+        beta: Number,
+        sigma: Number,
+        *,
+        heads: int = 1,
+        head_dimension: int | None = None,
+    ):
         self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
         self.heads = whole("heads", heads, 1)
         self.head_dimension = _head_dimension(head_dimension)
 
-    def increment(self, key, h, mu):
+    def increment(
+        self, key: PRNGKeyArray, h: Number, mu: Particles
+    ) -> Float[Array, "n d"]:
         """(h/H) times the sum over heads of V m_i."""
         x, d, k = mu.points, mu.d, self.head_dimension or mu.d
         dtype = x.dtype
@@ -91,7 +101,7 @@ class RandomWeights(AbstractLayerNoise):
         V = jax.random.normal(keys[2], (self.heads, d, d), dtype)
         beta = (self.beta * self.sigma**2).astype(dtype)
         m = _barycenters(beta, x @ W_key, x @ W, mu)
-        step = (h / self.heads / jnp.sqrt(float(d))).astype(dtype)
+        step = (jnp.asarray(h) / self.heads / jnp.sqrt(float(d))).astype(dtype)
         return step * jnp.einsum("hnd,hed->ne", m, V)
 
 
@@ -114,12 +124,21 @@ class GramNoise(AbstractLayerNoise):
     draws: int = eqx.field(static=True)
     head_dimension: int | None = eqx.field(static=True)
 
-    def __init__(self, beta, sigma, *, draws=16, head_dimension: int | None = None):
+    def __init__(
+        self,
+        beta: Number,
+        sigma: Number,
+        *,
+        draws: int = 16,
+        head_dimension: int | None = None,
+    ):
         self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
         self.draws = whole("draws", draws, 1)
         self.head_dimension = _head_dimension(head_dimension)
 
-    def increment(self, key, h, mu):
+    def increment(
+        self, key: PRNGKeyArray, h: Number, mu: Particles
+    ) -> Float[Array, "n d"]:
         """sqrt(h) times a Gaussian of the averaged covariance."""
         x, n, k = mu.points, mu.n, self.head_dimension or mu.d
         dtype, keys = x.dtype, jax.random.split(key, 3)
@@ -133,7 +152,7 @@ class GramNoise(AbstractLayerNoise):
         return jnp.sqrt(h / mu.d).astype(dtype) * (_cholesky(s) @ normal)
 
 
-def _barycenters(beta, P, Q, mu: Particles) -> Float[Array, "h n d"]:
+def _barycenters(beta: Number, P, Q, mu: Particles) -> Float[Array, "h n d"]:
     """sum_k w_k softmax_k(beta <p_i, q_k>) x_k for every head."""
     logits = beta * jnp.einsum("hid,hkd->hik", P, Q) + mu.log_weights[None, None, :]
     return jax.nn.softmax(logits, axis=-1) @ mu.points

@@ -1,16 +1,19 @@
 """What a solver is: one step of a field on a measure."""
 
 import abc
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, Real
 
 from pushforward._printing import shown
-from pushforward.fields import AbstractField, Motion, Sum
-from pushforward.measures import Particles
+from pushforward._shapes import Number
+from pushforward.fields import Motion
+from pushforward.measures import AbstractMeasure
 
 
 class Attempt(NamedTuple):
@@ -19,7 +22,7 @@ class Attempt(NamedTuple):
     An error above one means: reject and try a smaller step. Fixed steps report zero.
     """
 
-    mu: Particles
+    mu: AbstractMeasure
     motion: Motion
     error: Float[Array, ""]
 
@@ -33,26 +36,32 @@ class AbstractSolver(eqx.Module):
     __repr__ = shown
 
     @abc.abstractmethod
-    def first_step(self, motion: Motion, span: Float[Array, ""]) -> Float[Array, ""]:
+    def first_step(self, motion: Motion, span: Number) -> Float[Array, ""]:
         """The step to begin with."""
 
     @abc.abstractmethod
     def attempt(
-        self, field: AbstractField, t, h, mu: Particles, motion: Motion, dW
+        self,
+        field: Any,
+        t: Number,
+        h: Number,
+        mu: AbstractMeasure,
+        motion: Motion,
+        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
     ) -> Attempt:
-        """A step from t to t + h; `motion` is field(t, mu), `dW` the noise or None."""
+        """A step from t to t + h; `motion` is field(t, mu), `dW` the noise or None.
+
+        `field` is a field, or the rule that it is on this kind of measure.
+        """
 
     @abc.abstractmethod
-    def next_step(self, h, error: Float[Array, ""]) -> Float[Array, ""]:
+    def next_step(self, h: Number, error: Number) -> Float[Array, ""]:
         """The step to try after one of size h had this error."""
 
 
-def terms(field: AbstractField) -> tuple[AbstractField, ...]:
-    """The terms of a sum, or the field itself."""
-    return field.fields if isinstance(field, Sum) else (field,)
-
-
-def combined(motions: list[Motion], coefficients) -> Motion:
+def combined(
+    motions: list[Motion], coefficients: Sequence | Real[np.ndarray, "s"]
+) -> Motion:
     """sum_i c_i k_i for velocities and growth rates."""
 
     def add(parts: list) -> Array:
@@ -63,21 +72,21 @@ def combined(motions: list[Motion], coefficients) -> Motion:
     return Motion(add([k.v for k in motions]), growth)
 
 
-def displaced(mu: Particles, step: Motion, h) -> Particles:
+def displaced(mu: Any, step: Motion, h: Number) -> Any:
     """mu moved by h times a motion, and retracted."""
-    points = mu.space.project(mu.points + cast(h, mu.points) * step.v)
+    points = mu.space.project(mu.state + cast(h, mu.state) * step.v)
     weights = None
     if step.g is not None:
         weights = mu.log_weights + cast(h, mu.log_weights) * step.g
     return mu.moved(points, weights)
 
 
-def cast(number, like: Array) -> Array:
+def cast(number: Number, like: Float[Array, "..."]) -> Array:
     """A float64 number in the precision of an array, which it must not raise."""
     return jnp.asarray(number).astype(like.dtype)
 
 
-def normalized(mu: Particles, growth) -> Particles:
+def normalized(mu: Any, growth: Float[Array, "n"] | None) -> Any:
     """Weights rescaled to sum to one, where they moved at all."""
     if growth is None:
         return mu

@@ -1,11 +1,16 @@
 """When to save: a number of frames, chosen times, or times spaced by logarithm."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from pushforward._checks import above_zero, whole
+from pushforward._shapes import Number
 from pushforward.errors import InputError
+
+SAME_TIME = 1e-14  # times closer than this share of themselves are one: rounding
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +24,7 @@ class LogTimes:
     first: float
     num: int = 101
 
-    def between(self, t0: float, t1: float) -> np.ndarray:
+    def between(self, t0: float, t1: float) -> Float[np.ndarray, "k"]:
         """The times themselves."""
         whole("num", self.num, 2)
         if not 0 < self.first < t1 - t0:
@@ -54,8 +59,11 @@ class OnlyObservables:
     times: object = 101
 
 
-def save_times(save, t0: float, t1: float) -> np.ndarray:
-    """The increasing times of the frames; the first is t0 and the last is t1."""
+def save_times(save: Any, t0: Number, t1: Number) -> Float[np.ndarray, "k"]:
+    """The increasing times of the frames; the first is t0 and the last is t1.
+
+    Both are added where `save` does not have them: a run knows its start and its end.
+    """
     t0, t1 = _finite("t0", t0), _finite("t1", t1)
     if t1 < t0:
         raise InputError(
@@ -87,6 +95,30 @@ def save_times(save, t0: float, t1: float) -> np.ndarray:
         )
     times = times if times[0] == t0 else np.concatenate([[t0], times])
     return times if times[-1] >= t1 else np.concatenate([times, [t1]])
+
+
+def bracket(
+    times: Float[np.ndarray, "k"], log_times: Float[np.ndarray, "t"] | None, t: float
+) -> tuple[int, float]:
+    """Frame k and the share s of the way to frame k + 1 at which time t lies.
+
+    A frame up to rounding is that frame, s = 0, and of several the last. Frames of a
+    flow with merging may be e^100 apart: they have `log_times`, logarithms of the time
+    since the start, and s is linear in these.
+    """
+    near = np.isclose(times, t, rtol=SAME_TIME, atol=0.0) | (times == t)
+    if near.any():
+        return int(np.flatnonzero(near)[-1]), 0.0
+    if not times[0] <= t <= times[-1]:
+        raise InputError(
+            f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}. Flow to a later"
+            " t1 to see more."
+        )
+    k = int(np.searchsorted(times, t, side="right")) - 1
+    if log_times is None or not np.isfinite(log_times[k]):
+        return k, float((t - times[k]) / (times[k + 1] - times[k]))
+    since = np.log(t - times[0])
+    return k, float((since - log_times[k]) / (log_times[k + 1] - log_times[k]))
 
 
 def _finite(name: str, value) -> float:

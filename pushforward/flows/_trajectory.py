@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -12,11 +13,21 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from pushforward._checks import scalar
+from pushforward._wiring import connected
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
-from pushforward.flows._kinds import Measure, blended
 from pushforward.flows._outcome import Outcome
-from pushforward.measures import Particles
+from pushforward.flows._times import bracket
+from pushforward.measures import AbstractMeasure, Particles
+from pushforward.spaces import AbstractSpace
+
+COLUMNS = ("log_times", "arc", "absorbed", "into")
+
+
+if TYPE_CHECKING:  # which kind it is, the caller knows
+    Measure: TypeAlias = Any
+else:
+    Measure = AbstractMeasure
 
 
 class Merges(eqx.Module):
@@ -42,11 +53,24 @@ class Merges(eqx.Module):
             np.array(into, int),
         )
 
+    def table(self) -> dict[str, np.ndarray]:
+        """The columns, by the names they have in a store."""
+        return {f"merge_{name}": np.asarray(getattr(self, name)) for name in COLUMNS}
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> Merges | None:
+        """What `table` gave; None if these are not all there."""
+        names = [f"merge_{name}" for name in COLUMNS]
+        if not set(names) <= set(table):
+            return None
+        return cls(*(np.asarray(table[name]) for name in names))
+
 
 class Trajectory(eqx.Module):
-    """A curve of measures, saved at `times`.
+    """A curve of measures, saved at `times`: those asked for, and t0 and t1 always.
 
-    `measures` is one object, `Particles` or a `Density`, with a leading time axis;
+    `measures` is one object, `Particles`, a `Density` or a `Gaussian`, with a leading
+    time axis;
     `traj[k]` is frame k.
     When only observables were kept, `measures` is None and `final` is still there.
     Flows with merging also have `log_times` (natural logarithms of the time since the
@@ -66,13 +90,48 @@ class Trajectory(eqx.Module):
     arc: Float[np.ndarray, "t"] | None = None
     merges: Merges | None = None
 
+    @classmethod
+    def recorded(
+        cls,
+        space: AbstractSpace,
+        points: Float[Array, "t n d"] | Float[np.ndarray, "t n d"],
+        times: Float[np.ndarray, "t"] | None = None,
+        *,
+        weights: Float[np.ndarray, "*t n"] | None = None,
+        **more: Any,
+    ) -> Trajectory:
+        """Frames that were saved elsewhere, as a trajectory without a field.
+
+        - `times`: 0, 1, 2, ... unless given.
+        - `weights`: equal unless given; one row for all frames, or one for each.
+        - `more`: any other attribute, for instance `outcome`, `field` or `observed`.
+        """
+        frames = jnp.asarray(points)
+        first = Particles(space, np.asarray(points[0], float))
+        logs = first.log_weights if weights is None else jnp.log(jnp.asarray(weights))
+        logs = jnp.broadcast_to(logs, frames.shape[:2])
+        none = jnp.zeros((), int)
+        return cls(
+            times=np.arange(len(frames), dtype=float) if times is None else times,
+            measures=first.moved(frames, logs),
+            final=first.moved(frames[-1], logs[-1]),
+            **{
+                "observed": {},
+                "steps": none,
+                "rejected": none,
+                "status": none,
+                "field": None,
+                **more,
+            },
+        )
+
     @property
-    def points(self) -> Float[Array, "t n d"]:
+    def points(self) -> Float[Array, "*batch t n d"]:
         """All frames of points."""
         return self._particles().points
 
     @property
-    def weights(self) -> Float[Array, "t n"]:
+    def weights(self) -> Float[Array, "*batch t n"]:
         """All frames of weights."""
         return self._particles().weights
 
@@ -86,41 +145,35 @@ class Trajectory(eqx.Module):
         return jax.tree_util.tree_map(lambda leaf: leaf[k], self._frames())
 
     def at(self, t: float) -> Measure:
-        """The measure at time t: exact at saved times, linear in between (points are
-        projected, densities averaged)."""
-        times, t = np.asarray(self.times), float(scalar("t", t))
-        if not times[0] <= t <= times[-1]:
-            raise InputError(
-                f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}."
-            )
-        k = min(int(np.searchsorted(times, t, side="right")) - 1, len(times) - 2)
-        k = max(k, 0)
-        if len(times) == 1 or t == times[k]:
-            return self[k]
-        s = (t - times[k]) / (times[k + 1] - times[k])
-        return blended(self[k], self[k + 1], s)
+        """The measure at time t: exact at saved times, in between a mixture.
+
+        Points mix linearly and are put back onto the space, weights and densities mix
+        linearly; the share is linear in t, or in log t where there are `log_times`.
+        """
+        times = np.asarray(self.times)
+        k, s = bracket(times, self.log_times, float(scalar("t", t)))
+        return self[k] if s == 0 else self[k].blended(self[k + 1], s)
 
     def observe(self, f: Callable[[Any], object]) -> np.ndarray:
         """f at every saved time, stacked into one array."""
         return np.stack([np.asarray(f(self[k])) for k in range(len(self))])
 
-    def save(self, path) -> None:
+    def save(self, path: str | pathlib.PurePath) -> None:
         """Write the run as a Zarr store that xarray opens; `pf.load` reads it back."""
-        self._particles()
-        # A lower folder reaches up: users expect the method here.
-        from pushforward.io import save_trajectory
-
-        save_trajectory(self, path)
+        self._frames()
+        connected("save_trajectory")(self, path)
 
     def _particles(self) -> Particles:
         """The frames, refused for densities; `final` if only observables were kept."""
         if not isinstance(self.final, Particles):
             raise InputError(
-                "this trajectory holds densities, which have no particles and no run "
-                "on disk yet: keep `measures.coefficients`, or draw particles with "
+                f"this trajectory holds measures of kind {type(self.final).__name__}, "
+                "which has no particles: look at `measures`, or draw some with "
                 "trajectory[k].sample(key, n)."
             )
-        return self._frames()
+        frames = self._frames()
+        assert isinstance(frames, Particles)
+        return frames
 
     def view(self, *, beta: float | None = None, height: int = 520) -> Any:
         """The run in a notebook: turn, play and scrub it; needs `pushforward[web]`.
@@ -128,10 +181,10 @@ class Trajectory(eqx.Module):
         Energy is measured at `beta`, the field's own unless given.
         """
         self._particles()
-        # Reaching up like `save`: users expect the method here.
-        from pushforward.web._widget import view
+        return connected("view")(self, beta=beta, height=height)
 
-        return view(self, beta=beta, height=height)
+    def _repr_png_(self) -> bytes | None:  # what a notebook shows
+        return connected("picture")(self)
 
     def _frames(self) -> Measure:
         if self.measures is None:

@@ -8,9 +8,10 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import positive, scalar
 from pushforward._printing import shown
+from pushforward._shapes import Number
 from pushforward.functionals._functional import AbstractFunctional
 from pushforward.functionals._interaction import InteractionEnergy
-from pushforward.measures import AbstractMeasure, Particles
+from pushforward.measures import AbstractMeasure
 
 
 class AbstractMetric(eqx.Module):
@@ -25,32 +26,51 @@ class AbstractMetric(eqx.Module):
         """The direction in which mass at x descends F, before projection."""
 
     @abc.abstractmethod
-    def growth(self, F: AbstractFunctional, mu: Particles) -> Array | None:
+    def growth(self, F: AbstractFunctional, mu: AbstractMeasure) -> Array | None:
         """The rate at which the weights change, or None if mass is kept."""
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether no direction is special. False unless a metric says so."""
+        return False
 
 
 class Wasserstein(AbstractMetric):
     """Optimal transport: v = -grad dF/dmu."""
 
-    def velocity(self, F, x, mu):
+    def velocity(
+        self, F: AbstractFunctional, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """-grad dF/dmu."""
         return -F.gradient(x, mu)
 
-    def growth(self, F, mu):
+    def growth(self, F: AbstractFunctional, mu: AbstractMeasure) -> None:
         """None: mass is kept."""
         return None
+
+    @property
+    def isotropic(self) -> bool:
+        """Yes."""
+        return True
 
 
 class FisherRao(AbstractMetric):
     """Reweighting: g = -(dF/dmu - mean). Particles stand still."""
 
-    def velocity(self, F, x, mu):
+    def velocity(
+        self, F: AbstractFunctional, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """Zero."""
         return jnp.zeros_like(x)
 
-    def growth(self, F, mu):
+    def growth(self, F: AbstractFunctional, mu: AbstractMeasure) -> Float[Array, "n"]:
         """-(dF/dmu - int dF/dmu dmu)."""
         return _fisher_rao_growth(F, mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Yes."""
+        return True
 
 
 class WassersteinFisherRao(AbstractMetric):
@@ -62,17 +82,24 @@ class WassersteinFisherRao(AbstractMetric):
     transport: Float[Array, ""]
     reaction: Float[Array, ""]
 
-    def __init__(self, transport=1.0, reaction=1.0):
+    def __init__(self, transport: Number = 1.0, reaction: Number = 1.0):
         self.transport = positive("transport", transport, "For none use FisherRao().")
         self.reaction = positive("reaction", reaction, "For none use Wasserstein().")
 
-    def velocity(self, F, x, mu):
+    def velocity(
+        self, F: AbstractFunctional, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """-transport * grad dF/dmu."""
         return -self.transport.astype(x.dtype) * F.gradient(x, mu)
 
-    def growth(self, F, mu):
+    def growth(self, F: AbstractFunctional, mu: AbstractMeasure) -> Float[Array, "n"]:
         """-reaction * (dF/dmu - mean)."""
         return self.reaction.astype(mu.points.dtype) * _fisher_rao_growth(F, mu)
+
+    @property
+    def isotropic(self) -> bool:
+        """Yes."""
+        return True
 
 
 class SoftmaxWeighted(AbstractMetric):
@@ -84,19 +111,26 @@ class SoftmaxWeighted(AbstractMetric):
 
     beta: Float[Array, ""]
 
-    def __init__(self, beta):
+    def __init__(self, beta: Number):
         self.beta = scalar("beta", beta)
 
-    def velocity(self, F, x, mu):
+    def velocity(
+        self, F: AbstractFunctional, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
         """-(1/Z) grad dF/dmu."""
         Z = InteractionEnergy(self.beta).variation(x, mu) / 2
         return -F.gradient(x, mu) / Z[:, None]
 
-    def growth(self, F, mu):
+    def growth(self, F: AbstractFunctional, mu: AbstractMeasure) -> None:
         """None: mass is kept."""
         return None
 
+    @property
+    def isotropic(self) -> bool:
+        """Yes."""
+        return True
 
-def _fisher_rao_growth(F: AbstractFunctional, mu: Particles) -> Array:
+
+def _fisher_rao_growth(F: AbstractFunctional, mu: AbstractMeasure) -> Array:
     variation = F.variation(mu.points, mu)
     return -(variation - mu.weights @ variation)

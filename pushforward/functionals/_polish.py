@@ -1,8 +1,18 @@
-"""Newton's method on the optimality system of an atomic measure."""
+"""Newton's method on the optimality system of an atomic measure.
 
+Critical points of the flow: clusters of particles, polished at their masses.
+"""
+
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float
 
-from pushforward.functionals._reduced import AbstractReduced
+from pushforward.errors import InputError
+from pushforward.functionals._functional import AbstractFunctional
+from pushforward.functionals._reduced import AbstractReduced, Angles
+from pushforward.functionals._terms import Terms
+from pushforward.measures import Particles
+from pushforward.spaces import Circle
 
 STEPS = 50
 ROUNDING = 1e-15  # residuals below are rounding, in units of the largest kernel value
@@ -10,8 +20,8 @@ OVER = 1e-10  # a step that meets a kink stops this far beyond it, in the next c
 
 
 def polish(
-    problem: AbstractReduced, s: np.ndarray, m: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    problem: AbstractReduced, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]
+) -> tuple[Float[np.ndarray, "k"], Float[np.ndarray, "k"]]:
     """Solve F'(s_i) = 0, F(s_i) = lambda, sum m_i = 1 for positions and masses.
 
     Newton steps, damped as Levenberg and Marquardt do while the residual does not fall:
@@ -36,7 +46,9 @@ def polish(
     return s, m
 
 
-def settle(problem: AbstractReduced, s: np.ndarray, m: np.ndarray) -> np.ndarray:
+def settle(
+    problem: AbstractReduced, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]
+) -> Float[np.ndarray, "k"]:
     """Solve F'(s_i) = 0 for the positions alone, at frozen masses."""
     kinks = problem.kinks()
     for _ in range(STEPS):
@@ -54,7 +66,9 @@ def settle(problem: AbstractReduced, s: np.ndarray, m: np.ndarray) -> np.ndarray
     return s
 
 
-def _damped(system: np.ndarray, residual: np.ndarray, damping: float) -> np.ndarray:
+def _damped(
+    system: Float[np.ndarray, "r u"], residual: Float[np.ndarray, "r"], damping: float
+) -> Float[np.ndarray, "u"]:
     """The least-squares step; stacked rows do not square the condition number."""
     k = system.shape[1]
     rows = np.vstack([system, damping * np.eye(k)])
@@ -62,7 +76,14 @@ def _damped(system: np.ndarray, residual: np.ndarray, damping: float) -> np.ndar
     return np.linalg.lstsq(rows, right, rcond=1e-15)[0]
 
 
-def _stepped(problem, s, m, free, step, kinks):
+def _stepped(
+    problem: AbstractReduced,
+    s: Float[np.ndarray, "k"],
+    m: Float[np.ndarray, "k"],
+    free: Bool[np.ndarray, "k"],
+    step: Float[np.ndarray, "u"],
+    kinks: Float[np.ndarray, "c"],
+):
     ds, dm = np.zeros(len(s)), step[free.sum() : -1]
     ds[free] = step[: free.sum()]
     shrink = np.where(dm < 0, 0.9 * m / np.where(dm < 0, -dm, 1.0), np.inf)
@@ -71,7 +92,9 @@ def _stepped(problem, s, m, free, step, kinks):
     return problem.wrapped(_stopped(s, share * ds, kinks)), new_m / new_m.sum()
 
 
-def _stopped(s: np.ndarray, ds: np.ndarray, kinks: np.ndarray) -> np.ndarray:
+def _stopped(
+    s: Float[np.ndarray, "k"], ds: Float[np.ndarray, "k"], kinks: Float[np.ndarray, "c"]
+) -> Float[np.ndarray, "k"]:
     """s + ds, except that an atom stops at the first kink on its way."""
     moved = s + ds
     for kink in kinks:
@@ -81,7 +104,9 @@ def _stopped(s: np.ndarray, ds: np.ndarray, kinks: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _system(problem, s, m):
+def _system(
+    problem: AbstractReduced, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]
+):
     """The residual, its Jacobian in (s_free, m, lambda), and who is free."""
     F, F1, F2 = problem.variation(s, s, m)
     free = np.ones(len(s), dtype=bool)
@@ -95,3 +120,18 @@ def _system(problem, s, m):
     columns = np.concatenate([free, np.ones(n + 1, dtype=bool)])
     system = np.vstack([of_slopes[free], of_values, of_mass])[:, columns]
     return np.concatenate([F1[free], F - m @ F, [0.0]]), system, free
+
+
+def settled(F: AbstractFunctional, mu: Particles) -> Particles:
+    """The critical point near mu with the same masses: Newton on F_mu'(theta_i) = 0.
+
+    Transport keeps the mass of every atom, so this is where the flow of F is going (in
+    either direction). Merge clusters first: `settled(F, mu.merge(0.1))`.
+    """
+    if not isinstance(mu.space, Circle):
+        raise InputError(f"`mu` must live on Circle(), got {mu.space!r}.")
+    terms = Terms.of(F)
+    problem = Angles(terms.over(terms.scale))
+    s = np.asarray(mu.space.angles(mu.points), dtype=float)
+    s = settle(problem, s, np.asarray(mu.weights, dtype=float))
+    return Particles(mu.space, mu.space.points(jnp.asarray(s)), mu.weights)

@@ -9,13 +9,16 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 from scipy.special import ive
 
 from pushforward.errors import InputError
 from pushforward.functionals._terms import Neurons, Terms
 
+RING = 64  # points on a parallel: a trapezoidal rule, exact to rounding for beta < 30
 
-class Kernel(NamedTuple):
+
+class PairDerivatives(NamedTuple):
     """k(s, t) for all pairs, with its derivatives."""
 
     value: np.ndarray
@@ -37,28 +40,34 @@ class AbstractReduced(abc.ABC):
         """The ends of the interval; None on the circle."""
 
     @abc.abstractmethod
-    def kernel(self, s: np.ndarray, t: np.ndarray) -> Kernel:
+    def kernel(
+        self, s: Float[np.ndarray, "m"], t: Float[np.ndarray, "k"]
+    ) -> PairDerivatives:
         """All pairs."""
 
     @abc.abstractmethod
-    def arguments(self, neurons: Neurons, s: np.ndarray) -> tuple[np.ndarray, ...]:
+    def arguments(
+        self, neurons: Neurons, s: Float[np.ndarray, "m"]
+    ) -> tuple[Float[np.ndarray, "m h"], ...]:
         """u_j(s) = <a_j, x(s)> + b_j with its first and second derivative, (m, h)."""
 
     @abc.abstractmethod
-    def grid(self, n: int) -> np.ndarray:
+    def grid(self, n: int) -> Float[np.ndarray, "n"]:
         """n points that cover the domain."""
 
     @abc.abstractmethod
-    def kinks(self) -> np.ndarray:
+    def kinks(self) -> Float[np.ndarray, "c"]:
         """Where V'' jumps: the zeros of u_j for activations with a corner."""
 
-    def wrapped(self, s: np.ndarray) -> np.ndarray:
+    def wrapped(self, s: Float[np.ndarray, "m"]) -> Float[np.ndarray, "m"]:
         """The same points, inside the domain."""
         if self.bounds is not None:
             return np.clip(s, *self.bounds)
         return np.mod(s + np.pi, 2 * np.pi) - np.pi
 
-    def potential(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def potential(
+        self, s: Float[np.ndarray, "m"]
+    ) -> tuple[Float[np.ndarray, "m"], ...]:
         """V, V' and V'' at s."""
         V, V1, V2 = (np.zeros(len(s)) for _ in range(3))
         for neurons in self.terms.neurons:
@@ -69,12 +78,23 @@ class AbstractReduced(abc.ABC):
             V2 += (slope * u1**2 + sigma * u2) @ neurons.omega
         return V, V1, V2
 
-    def variation(self, x: np.ndarray, s: np.ndarray, m: np.ndarray):
+    def variation(
+        self,
+        x: Float[np.ndarray, "m"],
+        s: Float[np.ndarray, "k"],
+        m: Float[np.ndarray, "k"],
+    ) -> tuple[Float[np.ndarray, "m"], ...]:
         """F_mu, F_mu' and F_mu'' at x, for mu = sum_i m_i delta_{s_i}."""
         k, (V, V1, V2) = self.kernel(x, s), self.potential(x)
         return k.value @ m + V, k.s @ m + V1, k.ss @ m + V2
 
-    def value(self, s: np.ndarray, m: np.ndarray) -> float:
+    @abc.abstractmethod
+    def points(
+        self, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]
+    ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n"]]:
+        """Points of the space that stand for the atoms, and their weights."""
+
+    def value(self, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]) -> float:
         """F(mu)."""
         return float(m @ self.kernel(s, s).value @ m / 2 + m @ self.potential(s)[0])
 
@@ -87,7 +107,9 @@ class Angles(AbstractReduced):
         """The circle has no ends."""
         return None
 
-    def kernel(self, s: np.ndarray, t: np.ndarray) -> Kernel:
+    def kernel(
+        self, s: Float[np.ndarray, "m"], t: Float[np.ndarray, "k"]
+    ) -> PairDerivatives:
         """All pairs of angles."""
         delta = s[:, None] - t[None, :]
         cos, sin = np.cos(delta), np.sin(delta)
@@ -98,19 +120,27 @@ class Angles(AbstractReduced):
             value += k
             first -= beta * sin * k
             second += (beta**2 * sin**2 - beta * cos) * k
-        return Kernel(value, first, -first, second, -second)
+        return PairDerivatives(value, first, -first, second, -second)
 
-    def arguments(self, neurons: Neurons, s: np.ndarray) -> tuple[np.ndarray, ...]:
+    def arguments(
+        self, neurons: Neurons, s: Float[np.ndarray, "m"]
+    ) -> tuple[Float[np.ndarray, "m h"], ...]:
         """<a_j, x> + b_j, <a_j, x^perp>, -<a_j, x>."""
         x = np.stack([np.cos(s), np.sin(s)])
         u = (neurons.A @ x).T
         return u + neurons.b, (neurons.A @ np.stack([-x[1], x[0]])).T, -u
 
-    def grid(self, n: int) -> np.ndarray:
+    def points(
+        self, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]
+    ) -> tuple[Float[np.ndarray, "k 2"], Float[np.ndarray, "k"]]:
+        """The atoms themselves."""
+        return np.stack([np.cos(s), np.sin(s)], axis=1), m
+
+    def grid(self, n: int) -> Float[np.ndarray, "n"]:
         """Equispaced angles in [-pi, pi)."""
         return -np.pi + 2 * np.pi * np.arange(n) / n
 
-    def kinks(self) -> np.ndarray:
+    def kinks(self) -> Float[np.ndarray, "c"]:
         """arg a_j +- arccos(-b_j/|a_j|), sorted, in [-pi, pi)."""
         found = []
         for neurons in self.terms.neurons:
@@ -139,25 +169,47 @@ class Parallels(AbstractReduced):
         """From pole to pole."""
         return -1.0, 1.0
 
-    def kernel(self, s: np.ndarray, t: np.ndarray) -> Kernel:
+    def kernel(
+        self, s: Float[np.ndarray, "m"], t: Float[np.ndarray, "k"]
+    ) -> PairDerivatives:
         """All pairs of heights."""
         z, y = s[:, None], t[None, :]
         total = [np.zeros((len(s), len(t))) for _ in range(5)]
         for c, beta in self.terms.interactions:
             for sum_, part in zip(total, _bessel_kernel(beta, z, y), strict=True):
                 sum_ += 2 * c * part
-        return Kernel(*total)
+        return PairDerivatives(*total)
 
-    def arguments(self, neurons: Neurons, s: np.ndarray) -> tuple[np.ndarray, ...]:
+    def arguments(
+        self, neurons: Neurons, s: Float[np.ndarray, "m"]
+    ) -> tuple[Float[np.ndarray, "m h"], ...]:
         """<a_j, axis> z + b_j, <a_j, axis>, 0."""
         slope = np.broadcast_to(neurons.A @ self.axis, (len(s), len(neurons.A)))
         return slope * s[:, None] + neurons.b, slope, np.zeros(slope.shape)
 
-    def grid(self, n: int) -> np.ndarray:
+    def points(
+        self, s: Float[np.ndarray, "k"], m: Float[np.ndarray, "k"]
+    ) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, "n"]]:
+        """RING points on every parallel; one at a pole."""
+        spare = np.eye(3)[int(np.argmin(np.abs(self.axis)))]
+        e1 = np.cross(self.axis, spare)
+        e1 /= np.linalg.norm(e1)
+        e2 = np.cross(self.axis, e1)
+        angle = 2 * np.pi * np.arange(RING) / RING
+        around = np.cos(angle)[:, None] * e1 + np.sin(angle)[:, None] * e2
+        points, weights = [], []
+        for z, mass in zip(s, m, strict=True):
+            center = z * self.axis
+            ring = center + np.sqrt(1 - z**2) * around if abs(z) < 1 else center[None]
+            points.append(ring)
+            weights.append(np.full(len(ring), mass / len(ring)))
+        return np.concatenate(points), np.concatenate(weights)
+
+    def grid(self, n: int) -> Float[np.ndarray, "n"]:
         """Heights, denser near the poles."""
         return np.sin(np.linspace(-np.pi / 2, np.pi / 2, n))
 
-    def kinks(self) -> np.ndarray:
+    def kinks(self) -> Float[np.ndarray, "c"]:
         """The heights -b_j / <a_j, axis> inside (-1, 1)."""
         found = []
         for neurons in self.terms.neurons:

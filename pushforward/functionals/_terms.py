@@ -7,6 +7,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from pushforward.errors import InputError
 from pushforward.functionals._functional import (
@@ -30,7 +31,9 @@ class Neurons:
     activation: Callable
     phi: Callable
 
-    def values(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def values(
+        self, u: Float[np.ndarray, "m h"]
+    ) -> tuple[Float[np.ndarray, "m h"], ...]:
         """phi, sigma and sigma' at an array of arguments."""
         if self.activation is jax.nn.relu:  # most of the use, and no call to JAX
             sigma = np.maximum(u, 0.0)
@@ -109,6 +112,8 @@ def _collect(F, c: float, interactions: list, neurons: list) -> None:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _evaluated(phi: Callable, activation: Callable, u):
+def _evaluated(
+    phi: Callable, activation: Callable, u: Float[Array, "p"] | Float[np.ndarray, "p"]
+):
     slope = jax.vmap(jax.grad(lambda s: activation(s[None])[0]))
     return phi(u), activation(u), slope(u)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -14,9 +16,12 @@ from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.flows import Trajectory, flow
 from pushforward.io._layout import TORN, read_attributes
+from pushforward.io._names import UnknownNameError, named
 from pushforward.io._reading import load
 from pushforward.io._spec import from_json
-from pushforward.measures import Particles
+from pushforward.measures import AbstractMeasure
+
+MORE = ("t0", "t1", "save", "merge")  # arguments of `flow` that some runs have
 
 
 class Resumption(NamedTuple):
@@ -24,51 +29,69 @@ class Resumption(NamedTuple):
 
     path: pathlib.Path
     field: Any
-    mu: Particles
-    times: np.ndarray
+    mu: AbstractMeasure
+    times: np.ndarray | None
     solver: Any
     noise: Any
     key: Any
     observe: dict[str, Any]
+    until: Any = None
+    more: Mapping[str, Any] = {}
 
-    def flow(self, progress=None) -> Trajectory:
+    def flow(self, progress: Any | None = None) -> Trajectory:
         """Go on from the last frame that counts; bitwise what one run would give."""
+        arguments = dict(self.more)
+        if self.times is not None:
+            ends = {"t0": float(self.times[0]), "t1": float(self.times[-1])}
+            arguments = {**ends, "save": self.times} | arguments
         return flow(
             self.field,
             self.mu,
-            float(self.times[-1]),
-            t0=float(self.times[0]),
-            save=self.times,
+            arguments.pop("t1"),
             solver=self.solver,
             noise=self.noise,
             key=self.key,
             observe=self.observe,
+            until=self.until,
             progress=progress,
             store=self.path,
+            **arguments,
         )
 
 
-def resumption(path) -> Resumption:
+def resumption(
+    path: str | pathlib.PurePath, *, classes: Iterable[Any] = ()
+) -> Resumption:
     """How to go on with a run, from what it says about itself.
 
-    Refused with the reason when the run holds functions of yours, which are not stored:
-    then call `flow` as before with `store=path`, which resumes as well.
+    Classes and functions of your own that the run uses are named in `classes`. Refused
+    with the reason when there are some without a name, such as a lambda: then call
+    `flow` as before with `store=path`, which resumes as well.
     """
     path = as_path("path", path)
     spec = _specification(path, read_attributes(path))
-    first = load(path)[0]
+    classes = list(named(classes).values())
+    first = load(path, classes=classes)[0]
+    read = functools.partial(from_json, classes=classes)
     try:
-        key = from_json(spec["key"])
+        key, times, until = read(spec["key"]), read(spec["times"]), spec["until"]
         return Resumption(
             path,
-            from_json(spec["field"]),
-            first.moved(jnp.asarray(first.points), jnp.asarray(first.log_weights)),
-            np.asarray(from_json(spec["times"]), float).reshape(-1),
-            from_json(spec["solver"]),
-            from_json(spec["noise"]),
+            read(spec["field"]),
+            first,
+            None if times is None else np.asarray(times, float).reshape(-1),
+            read(spec["solver"]),
+            read(spec["noise"]),
             None if key is None else jax.random.wrap_key_data(jnp.asarray(key)),
-            {name: from_json(spec["observe"][name]) for name in spec["observed"]},
+            {name: read(spec["observe"][name]) for name in spec["observed"]},
+            None if until is False else read(until),
+            {name: read(spec[name]) for name in MORE if name in spec},
         )
+    except UnknownNameError as error:
+        raise StoreError(
+            f"{path} cannot go on yet: {error} Here: "
+            f'pushforward.io.resumption("{path}", classes=[...]).'
+        ) from error
     except (InputError, *TORN) as error:
         raise StoreError(f"{path} is damaged: {error}.") from error
 
@@ -85,10 +108,10 @@ def _specification(path: pathlib.Path, attributes: dict) -> dict[str, Any]:
             f"{path} was saved by Trajectory.save or by an older version: there is "
             "nothing to resume. Start it again."
         )
-    if own or spec.get("until"):
+    if own or spec.get("until") is True:
         what = f"observables {own}" if own else "rule `until`"
         raise StoreError(
-            f"{path} was made with {what}, functions that are not stored. Call "
+            f"{path} was made with {what}, functions without a name of their own. Call "
             f'pf.flow as before with store="{path}": it resumes.'
         )
     return spec

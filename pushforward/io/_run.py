@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import pathlib
@@ -19,36 +18,40 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import zarr
+from jaxtyping import Float
 
 from pushforward._checks import as_path
 from pushforward.errors import InputError, NumericalError, StoreError
-from pushforward.flows import Carry, Outcome, Trajectory
-from pushforward.io._disk import FolderLock, sync_folder
-from pushforward.io._layout import FORMAT, TORN, allocate, read_attributes
-from pushforward.io._manifest import Manifest, manifest_file, read_manifest
-from pushforward.io._reading import digest, frames_of, load, seal, verified
-from pushforward.io._spec import to_json
-from pushforward.measures import Particles
+from pushforward.flows import AbstractStore, Arrays, Outcome, Resumed
+from pushforward.io._disk import (
+    FolderLock,
+    Manifest,
+    manifest_file,
+    read_manifest,
+    sync_folder,
+)
+from pushforward.io._layout import (
+    DIMENSIONS,
+    FORMAT,
+    TORN,
+    allocate,
+    read_attributes,
+    write_table,
+)
+from pushforward.io._reading import digest, frames_of, read_ended, seal, verified
 
-PATIENCE = 0.25  # seconds between commits: waiting for the disk must not slow a run
+UNKNOWN = 1024  # times in one chunk where their number is not known
+FINITE = {"points", "weights", "coefficients"}  # what must be numbers; logs may not be
+PATIENCE = 0.5  # seconds between commits: waiting for the disk must not slow a run
+HELD = 2**25  # bytes of frames that may wait in memory for their commit
 
 
-class Resumed(NamedTuple):
-    """What a run on disk holds: frames, the state to go on from, or how it ended."""
-
-    carry: Carry
-    times: np.ndarray
-    frames: list[dict[str, np.ndarray]]
-    outcome: Outcome | None
-
-
-class RunStore:
+class RunStore(AbstractStore):
     """One run being written; `flow(..., store=path)` makes and drives it."""
 
     def __init__(self, path: pathlib.Path, lock: FolderLock):
@@ -64,27 +67,36 @@ class RunStore:
         m = self.manifest
         self.times: list[float] = [] if m is None else m.times.tolist()
         self.hashes: list[str] = [] if m is None else m.hashes.tolist()
-        self._pending: Carry | None = None
+        self._pending: Arrays | None = None
+        self._held: list[Arrays] = []  # frames since the last commit
         self._committed, self._cost = -np.inf, 0.0
         self._arrays: dict[str, zarr.Array] = {}  # to look one up reads the disk
+        self._room = self._least_room()
 
     @classmethod
-    def create(cls, path, spec: dict, times: np.ndarray, mu: Particles) -> RunStore:
-        """Lay out an empty run for these frames; an equal run is taken up again."""
+    def create(
+        cls,
+        path: str | pathlib.PurePath,
+        spec: dict,
+        times: Float[np.ndarray, "k"] | None,
+    ) -> RunStore:
+        """An empty run for frames at these times, None where they are not known yet;
+        an equal run is taken up again."""
         path = as_path("store", path)
         if not path.name:
             raise InputError(f"`store` must name a new folder, got {str(path)!r}.")
         text = json.dumps(spec, sort_keys=True)
         with _writing(path):
-            if not path.exists() or _is_empty(path):
-                return cls(path, _lay_out(path, text, times, mu))
-            if read_attributes(path)["spec"] != text:
-                raise StoreError(
-                    f"{path} already holds another run. Choose another name, or remove "
-                    "it first."
-                )
+            path.parent.mkdir(parents=True, exist_ok=True)
             lock = FolderLock(path)
             try:
+                if not path.exists() or _is_empty(path):
+                    _lay_out(path, text, times)
+                elif read_attributes(path)["spec"] != text:
+                    raise StoreError(
+                        f"{path} already holds another run. Choose another name, or "
+                        "remove it first."
+                    )
                 store = cls(path, lock)
                 if store.ended and store.manifest is not None:
                     store._complete()
@@ -93,41 +105,75 @@ class RunStore:
                 lock.close()
                 raise
 
+    def _least_room(self) -> int:
+        """The frames for which every array has room; a kill may fall in between."""
+        try:
+            return min(array.shape[0] for _, array in self.group.arrays())
+        except TORN as error:
+            raise StoreError(f"{self.path} is damaged: {error}.") from error
+
     @property
     def ended(self) -> bool:
         """Whether the run on disk is finished."""
         return "outcome" in self.attributes
 
-    def append(self, carry: Carry, mu: Particles, seen: dict[str, np.ndarray]) -> None:
-        """Write one frame; it counts from the next commit on."""
+    def describe(self, about: Mapping[str, str]) -> None:
+        """Words about the run beside its specification; a finished run keeps its."""
+        new = {k: v for k, v in about.items() if self.attributes.get(k) != v}
+        if new and not self.ended:
+            with _writing(self.path):
+                self.group.update_attributes(new)
+
+    def append(self, t: float, frame: Arrays, state: Arrays) -> None:
+        """Take one frame; it is written, and counts, from the next commit on."""
         k = len(self.hashes)
-        own = {name: getattr(mu, name) for name in ("points", "weights", "log_weights")}
-        frame = {name: np.asarray(value) for name, value in (own | seen).items()}
-        if not (
-            np.isfinite(frame["points"]).all() and np.isfinite(frame["weights"]).all()
-        ):
+        if not all(np.isfinite(frame[name]).all() for name in FINITE & set(frame)):
             raise NumericalError(
-                f"the state at t = {float(carry.t):g} is not finite; {self.path} keeps "
-                f"the {k} frames before it. Lower the step or the tolerances.",
-                carry.mu,
+                f"the state at t = {t:g} is not finite; {self.path} keeps the {k} "
+                "frames before it. Lower the step or the tolerances.",
+                frame,
             )
-        with _writing(self.path, self.commit):
-            for name, value in frame.items():
-                self._array(name, value)[k] = value
+        self._held.append(frame)
         self.hashes.append(digest(frame))
-        self.times.append(float(carry.t))
-        self._pending = carry
+        self.times.append(t)
+        self._pending = state
+        held = len(self._held) * sum(value.nbytes for value in frame.values())
         # The disk may take a tenth of the time, and the first frame counts at once.
-        if time.monotonic() - self._committed > max(PATIENCE, 10 * self._cost):
+        waited = time.monotonic() - self._committed
+        if held > HELD or waited > max(PATIENCE, 10 * self._cost):
             self.commit()
+
+    def _write_held(self) -> None:
+        """The frames since the last commit, array by array: a call costs more than
+        the bytes of a small frame."""
+        k, first = len(self.hashes), len(self.hashes) - len(self._held)
+        if k > self._room:
+            self._make_room(2 * k + 4)
+        for name in self._held[0]:
+            rows = np.stack([frame[name] for frame in self._held])
+            self._array(name, rows[0])[first:k] = rows
+        self._held = []
+
+    def _forget_held(self) -> None:
+        """What could not be written does not count."""
+        first = len(self.hashes) - len(self._held)
+        del self.hashes[first:], self.times[first:]
+        self._held, self._pending = [], None
+
+    def _make_room(self, frames: int) -> None:
+        """More frames than were foreseen, or none was: then room doubles."""
+        for _, array in self.group.arrays():
+            array.resize((frames, *array.shape[1:]))
+        self._arrays.clear()
+        self._room = frames
 
     def _array(self, name: str, value: np.ndarray) -> zarr.Array:
         """The array of this name, laid out when it is new."""
         if name not in self._arrays:
             if name not in self.group:
-                dims = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
-                frames = self.group["points"].shape[0]
-                shape, chunks = (frames, *value.shape), (1, *value.shape)
+                other = ("time", *(f"{name}_{i}" for i in range(value.ndim)))
+                dims = DIMENSIONS.get(name, other)
+                shape, chunks = (self._room, *value.shape), (1, *value.shape)
                 allocate(self.group, name, shape, chunks, value.dtype, dims)
             self._arrays[name] = self.group[name]
         return self._arrays[name]
@@ -137,26 +183,34 @@ class RunStore:
         if self._pending is None:
             return
         started = time.monotonic()
-        with _writing(self.path):
+        with _writing(self.path, self._forget_held):
+            self._write_held()
             sync_folder(self.path)
             Manifest.of(self._pending, self.times, self.hashes).write(self.path)
         self._pending = None
         self._committed = time.monotonic()
         self._cost = self._committed - started
 
-    def finish(self, outcome: Outcome, times: np.ndarray, carry: Carry) -> None:
+    def finish(self, outcome: Outcome, summary: Mapping[str, Any]) -> None:
         """Record how it ended; a run that stopped early is cut to its frames."""
         self.commit()
         k = len(self.hashes)
-        ended = {"kind": outcome.kind, "message": outcome.message}
-        counts = {"steps": int(carry.accepted), "rejected": int(carry.rejected)}
+        tables = {n: v for n, v in summary.items() if isinstance(v, np.ndarray)}
+        about: dict[str, Any] = {
+            n: int(v) for n, v in summary.items() if n not in tables
+        }
+        about["outcome"] = {"kind": str(outcome.kind), "message": outcome.message}
+        about["hashes"] = self.hashes
+        if tables:
+            about["tables"] = {name: digest({name: v}) for name, v in tables.items()}
         with _writing(self.path):
-            for _, array in self.group.arrays():
-                if array.shape[0] != k:
+            for name, array in self.group.arrays():
+                if name not in tables and array.shape[0] != k:
                     array.resize((k, *array.shape[1:]))
-            self.group["time"][:] = times
-            about = {**counts, "hashes": self.hashes, "outcome": ended}
-            about["seal"] = seal({**self.group.attrs, **about}, times)
+            for name, value in tables.items():
+                write_table(self.group, name, value)
+            self.group["time"][:] = self.times
+            about["seal"] = seal({**self.group.attrs, **about}, np.array(self.times))
             # Once: `attrs.update` writes key by key, and a kill may fall in between.
             self.group.update_attributes(about)
             self._complete()
@@ -171,30 +225,25 @@ class RunStore:
         sync_folder(self.path)
         manifest_file(self.path).unlink(missing_ok=True)
 
-    def resume(self, mu: Particles) -> Resumed | None:
+    def resume(self) -> Resumed | None:
         """The frames so far and how to go on, if there is something to resume."""
         if self.ended:
-            return self._finished(mu)
+            return self._finished()
         if self.manifest is None:
             return None
-        arrays = verified(self.path, self.hashes)
-        return Resumed(
-            self.manifest.carry(mu), self.manifest.times, frames_of(arrays), None
-        )
+        arrays = verified(self.path, self.hashes, ended=False)
+        m = self.manifest
+        return Resumed(m.times, frames_of(arrays), m.state, None)
 
-    def _finished(self, mu: Particles) -> Resumed:
+    def _finished(self) -> Resumed:
         """An equal run that has ended: nothing is computed again."""
-        if json.loads(self.attributes["spec"]).get("until"):
+        if json.loads(self.attributes["spec"]).get("until") is True:
             raise StoreError(
-                f"{self.path} holds a finished run that a rule `until` may have "
-                "stopped, and rules are not stored. Choose another name, or remove it."
+                f"{self.path} holds a finished run that a rule `until` without a name "
+                "may have stopped. Choose another name, or remove it."
             )
-        done = load(self.path)
-        arrays = verified(self.path, self.attributes["hashes"])
-        last = mu.moved(done.final.points, done.final.log_weights)
-        carry = Carry.start(done.times[-1], last)
-        counted = Carry(carry.t, last, carry.h, done.steps, done.rejected, carry.status)
-        return Resumed(counted, arrays["time"], frames_of(arrays), done.outcome)
+        arrays, summary, outcome = read_ended(self.path, self.attributes)
+        return Resumed(arrays["time"], frames_of(arrays), None, outcome, summary)
 
     def close(self) -> None:
         """Commit what is written and let others write."""
@@ -204,78 +253,40 @@ class RunStore:
             self._lock.close()
 
 
-def save_trajectory(trajectory: Trajectory, path) -> None:
-    """Write a finished trajectory as a run."""
-    first = trajectory[0]
-    content = hashlib.sha256()
-    for part in (trajectory.times, trajectory.points, trajectory.weights):
-        content.update(np.ascontiguousarray(part).tobytes())
-    spec = {
-        "field": to_json(trajectory.field),
-        "space": to_json(first.space),
-        "content": content.hexdigest(),
-    }
-    store = RunStore.create(path, spec, np.asarray(trajectory.times), first)
-    with contextlib.closing(store):
-        if store.ended:
-            load(path)  # verified; the same content is there already
-            return
-        for k in range(len(store.hashes), len(trajectory)):
-            seen = {name: np.asarray(v[k]) for name, v in trajectory.observed.items()}
-            store.append(
-                Carry.start(trajectory.times[k], trajectory[k]), trajectory[k], seen
-            )
-        outcome = trajectory.outcome or Outcome("recorded", "not the result of a flow.")
-        counts = (trajectory.steps, trajectory.rejected, trajectory.status)
-        end = jnp.asarray(float(trajectory.times[-1]))
-        carry = Carry(end, trajectory.final, jnp.zeros(()), *counts)
-        store.finish(outcome, np.asarray(trajectory.times), carry)
-
-
-def _lay_out(path, text: str, times: np.ndarray, mu: Particles) -> FolderLock:
-    """An empty run under a temporary name, locked, then under its own."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep_up(path)
+def _lay_out(
+    path: pathlib.Path, text: str, times: Float[np.ndarray, "k"] | None
+) -> None:
+    """An empty run under a temporary name, then under its own."""
+    # What a writer killed during its first instants left: we hold the lock.
+    for left_over in path.parent.glob(f".{path.name}.*.new"):
+        shutil.rmtree(left_over, ignore_errors=True)
     # a name used once: a write that was under way on a full disk may come late
     new = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
     new.mkdir()
-    lock = FolderLock(new)
     try:
         about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
         group = zarr.create_group(new, zarr_format=3, attributes=about)
-        T, (n, d) = len(times), mu.points.shape
-        kind = np.asarray(mu.points).dtype
-        allocate(group, "time", (T,), (T,), float, ("time",))[:] = times
-        allocate(group, "points", (T, n, d), (1, n, d), kind, ("time", "token", "x"))
-        for name in ("weights", "log_weights"):  # the logarithms: exp loses a bit
-            allocate(group, name, (T, n), (1, n), kind, ("time", "token"))
+        T = 0 if times is None else len(times)
+        array = allocate(group, "time", (T,), (T or UNKNOWN,), float, ("time",))
+        if times is not None:
+            array[:] = times
+        if path.exists():
+            path.rmdir()  # empty; on Windows a folder is not renamed onto another
         os.rename(new, path)
     except BaseException:
-        lock.close()
         shutil.rmtree(new, ignore_errors=True)
         raise
-    return lock
-
-
-def _sweep_up(path: pathlib.Path) -> None:
-    """Remove what a writer killed during its first instants left behind."""
-    for left_over in path.parent.glob(f".{path.name}.*.new"):
-        with contextlib.suppress(OSError):  # locked: its writer is alive
-            FolderLock(left_over).close()
-            shutil.rmtree(left_over)
 
 
 @contextlib.contextmanager
-def _writing(path: pathlib.Path, save=None) -> Iterator[None]:
-    """Full disks, read-only folders: a `StoreError`, after saving what still goes."""
+def _writing(path: pathlib.Path, failed=lambda: None) -> Iterator[None]:
+    """Full disks, read-only folders: a `StoreError`, after `failed()`."""
     try:
         yield
     except StoreError:
         raise
     except OSError as error:
-        if save is not None:
-            with contextlib.suppress(StoreError):
-                save()
+        failed()
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         fix = "Free some space" if full else "Check that you may write there"
         raise StoreError(

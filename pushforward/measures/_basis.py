@@ -68,7 +68,9 @@ class AbstractBasis(eqx.Module):
         """sum_j c_j phi_j at any points of the space."""
 
     @abc.abstractmethod
-    def moments(self, x: Float[Array, "m d"], w: Float[Array, "m"]) -> Array:
+    def moments(
+        self, x: Float[Array, "m d"], w: Float[Array, "m"]
+    ) -> Float[Array, "j"]:
         """sum_i w_i phi_j(x_i)."""
 
     @abc.abstractmethod

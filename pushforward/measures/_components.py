@@ -6,18 +6,23 @@ are the classes of the transitive closure. Runs on the host, on numpy arrays.
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from pushforward.measures._close_pairs import cut_at_gaps, linked
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 
 
-def components(space: AbstractSpace, points: np.ndarray, radius: float) -> np.ndarray:
+def components(
+    space: AbstractSpace, points: Float[np.ndarray, "n d"], radius: float
+) -> Int[np.ndarray, "n"]:
     """Label of the component of each point, numbered by first appearance.
 
-    Sorting on the circle, cell lists in R^3 and R^4, breadth-first search above.
+    Sorting on the circle, cell lists in R^3 and R^4, projections above; breadth-first
+    search in spaces that have a distance of their own.
     """
     if isinstance(space, Circle) or (isinstance(space, Sphere) and space.d == 2):
         labels = _on_circle(points, radius)
@@ -26,7 +31,7 @@ def components(space: AbstractSpace, points: np.ndarray, radius: float) -> np.nd
         chord = 2 * np.sin(min(radius, np.pi) / 2) if round_space else radius
         chord = max(chord, 1e-150)  # squares of smaller ones underflow
         chord *= 1 + 1e-12  # a pair exactly at the radius must not hang on rounding
-        labels = _by_cells(points, chord) if space.d <= 4 else _by_search(points, chord)
+        labels = _in_few(points, chord) if space.d <= 4 else linked(points, chord)
     else:
         labels = _by_search(points, radius, lambda x, y: _pairs(space, x, y))
     return _in_order_of_appearance(labels)
@@ -47,9 +52,17 @@ def _on_circle(points: np.ndarray, radius: float) -> np.ndarray:
     return out
 
 
+def _in_few(points: np.ndarray, chord: float) -> np.ndarray:
+    """In low dimension: cells for those that projections do not show to be alone."""
+    group, _ = cut_at_gaps(np.asarray(points, float), chord)
+    some = np.flatnonzero(np.bincount(group)[group] > 1)
+    labels = np.arange(len(points))
+    if len(some):
+        labels[some] = len(points) + _by_cells(points[some], chord)
+    return labels
+
+
 def _by_cells(points: np.ndarray, chord: float) -> np.ndarray:
-    if chord == 0.0:
-        return np.unique(points, axis=0, return_inverse=True)[1].ravel()
     d = points.shape[1]
     side = chord / np.sqrt(d)  # points of one cell are within the chord of each other
     cells, member = np.unique(np.floor(points / side), axis=0, return_inverse=True)

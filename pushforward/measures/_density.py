@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Complex, Float, PRNGKeyArray
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray, Real
 
 from pushforward._checks import (
     as_float_array,
@@ -16,19 +19,20 @@ from pushforward._checks import (
     prng_key,
     scalar,
 )
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.measures._basis import AbstractBasis
-from pushforward.measures._fourier import Fourier
-from pushforward.measures._harmonics import Harmonics
+from pushforward.measures._measure import AbstractMeasure, taken
 from pushforward.measures._particles import Particles
-from pushforward.measures._sampling import sampled
+from pushforward.measures._sampling import basis_of, sampled
 from pushforward.measures._zonal import Zonal
-from pushforward.spaces import AbstractSpace, Circle, Sphere
+from pushforward.spaces import AbstractSpace
 
 LAST_SHARE = 0.125  # of the degrees counts as "the last modes"
+RESOLVED = 1e-4  # the largest share of a density that its last modes may hold
 
 
-class Density(eqx.Module):
+class Density(AbstractMeasure):
     """A measure with density rho = sum_j c_j phi_j against the uniform probability.
 
     The uniform measure has rho = 1. Coefficients are those of an orthonormal basis:
@@ -36,7 +40,8 @@ class Density(eqx.Module):
     dmu, and c_0 = 1 is the mass. Without coefficients it is uniform.
 
     rho is a truncated series and may dip below zero where modes run out: look at
-    `minimum` and `resolution_error`.
+    `minimum` and `resolution_error`. The grid of a zonal density is one meridian:
+    `integrate` there takes functions of the last coordinate only.
 
     >>> rho = Density.uniform(Circle(), 64).perturbed(1, 0.1)
     >>> rho.mode(1).real.item()
@@ -46,7 +51,11 @@ class Density(eqx.Module):
     basis: AbstractBasis
     coefficients: Float[Array, "j"]
 
-    def __init__(self, basis: AbstractBasis, coefficients=None):
+    def __init__(
+        self,
+        basis: AbstractBasis,
+        coefficients: Real[ArrayLike, "j"] | Sequence | None = None,
+    ):
         self.basis = basis
         self.coefficients = _checked(basis, coefficients)
 
@@ -78,7 +87,7 @@ class Density(eqx.Module):
 
     @classmethod
     def from_particles(
-        cls, mu: Particles, resolution: int, *, bandwidth=0.0
+        cls, mu: Particles, resolution: int, *, bandwidth: Number = 0.0
     ) -> Density:
         """The modes of the particles, c_j = sum_i w_i phi_j(x_i), cut at `resolution`.
 
@@ -93,7 +102,7 @@ class Density(eqx.Module):
         c = basis.moments(mu.points, mu.weights)
         return cls(basis, c * jnp.exp(-(b**2) / 2 * basis.eigenvalues))
 
-    def perturbed(self, k: int, amplitude: float, m: int = 0) -> Density:
+    def perturbed(self, k: int, amplitude: Number, m: int = 0) -> Density:
         """The same with `amplitude` added to the real part of mode (k, m), k >= 1."""
         index, _, scale = self.basis.place(k, m)
         if index == 0:
@@ -114,9 +123,9 @@ class Density(eqx.Module):
             return jnp.conj(self.mode(-k, m))
         real, imaginary, scale = self.basis.place(k, m)
         c = self.coefficients
-        if isinstance(self.basis, Zonal):
+        if imaginary is None:
             return scale * c[real]
-        return scale * (c[real] + (0.0 if imaginary is None else 1j * c[imaginary]))
+        return scale * jax.lax.complex(c[real], c[imaginary])
 
     def __call__(self, x: Float[Array, "m d"]) -> Float[Array, "m"]:
         """rho at any points of the space."""
@@ -125,10 +134,8 @@ class Density(eqx.Module):
 
     def mean(self) -> Float[Array, "d"]:
         """int x dmu, in the ambient space."""
-        mean = (self.basis.weights * self.values) @ self.points
-        if isinstance(self.basis, Zonal):  # the grid is one meridian
-            return jnp.asarray(mean).at[0].set(0.0)
-        return jnp.asarray(mean)
+        mean = self.integrate(lambda x: x)
+        return mean.at[0].set(0.0) if isinstance(self.basis, Zonal) else mean
 
     def sample(self, key: PRNGKeyArray, n: int) -> Particles:
         """n independent particles of this law, negative ripples counted as zero."""
@@ -146,27 +153,40 @@ class Density(eqx.Module):
         points = jnp.asarray(self.basis.points)
         return Particles(self.space, points, weights / weights.sum())
 
-    def moved(self, coefficients: Array) -> Density:
+    def moved(self, coefficients: Float[Array, "*b j"]) -> Density:
         """The same basis with other coefficients, unchecked; what solvers use."""
         return eqx.tree_at(lambda rho: rho.coefficients, self, coefficients)
 
-    @property
-    def space(self) -> AbstractSpace:
+    def arrays(self) -> dict[str, Array]:
+        """The coefficients."""
+        return {"coefficients": self.coefficients}
+
+    def with_arrays(self, arrays: Mapping[str, Any]) -> Density:
+        """Another density of the same basis, unchecked but for its shape."""
+        c = jnp.asarray(taken(arrays, "coefficients"))
+        size = len(self.basis.degrees)
+        if c.ndim < 1 or c.shape[-1] != size:
+            raise InputError(
+                f"`arrays` must hold {size} coefficients for {self.basis!r}, got shape "
+                f"{c.shape}."
+            )
+        return self.moved(c)
+
+    def readable_arrays(self) -> dict[str, Array]:
+        """rho on the grid."""
+        return {"values": self.values}
+
+    def blended(self, other: Density, s: float) -> Density:
+        """Densities mix linearly."""
+        return self.moved((1 - s) * self.coefficients + s * other.coefficients)
+
+    @property  # type: ignore[misc]
+    def space(self) -> AbstractSpace:  # type: ignore[override]
         """Where the measure lives."""
         return self.basis.space
 
-    @property
-    def d(self) -> int:
-        """The ambient dimension."""
-        return self.space.d
-
-    @property
-    def n(self) -> int:
-        """The number of points of the grid."""
-        return len(self.basis.weights)
-
-    @property
-    def points(self) -> Float[Array, "n d"]:
+    @property  # type: ignore[misc]
+    def points(self) -> Float[Array, "n d"]:  # type: ignore[override]
         """The points of the grid."""
         return jnp.asarray(self.basis.points)
 
@@ -176,13 +196,23 @@ class Density(eqx.Module):
         return self.basis.values(self.coefficients)
 
     @property
+    def weights(self) -> Float[Array, "n"]:
+        """The mass at each point of the grid; below zero where rho is."""
+        return jnp.asarray(self.basis.weights) * self.values
+
+    @property  # type: ignore[misc]
+    def log_weights(self) -> Float[Array, "n"]:  # type: ignore[override]
+        """Their logarithms, negative ripples counted as nothing."""
+        return jnp.log(jnp.maximum(self.weights, 0.0))
+
+    @property
     def mass(self) -> Float[Array, ""]:
         """One."""
         return self.coefficients[0]
 
     @property
     def minimum(self) -> Float[Array, ""]:
-        """The least value of rho on the grid; below zero where modes run out."""
+        """The least value on the grid; below zero where modes run out."""
         return jnp.min(self.values)
 
     @property
@@ -203,22 +233,26 @@ class Density(eqx.Module):
         c = self.coefficients
         return jnp.linalg.norm(jnp.where(last, c, 0.0)) / jnp.linalg.norm(c)
 
+    @property
+    def is_finite(self) -> Bool[Array, ""]:
+        """Whether every coefficient is."""
+        return jnp.all(jnp.isfinite(self.coefficients))
+
+    @property
+    def is_resolved(self) -> Bool[Array, ""]:
+        """Whether the last modes hold little of it."""
+        return self.resolution_error <= RESOLVED
+
+    def rule_of(self, field: Any) -> Callable:
+        """The field on the grid."""
+        return field.on_density(self.basis)
+
+    def increment_of(self, noise: Any, key: PRNGKeyArray, h: Number) -> Array | None:
+        """The common part; the independent part is diffusion, and is not random."""
+        return noise.shared(key, h, self.d)
+
     def __repr__(self) -> str:
         return f"Density({self.basis!r})"
-
-
-def basis_of(space: AbstractSpace | AbstractBasis, resolution: int) -> AbstractBasis:
-    """The basis that belongs to a space; a basis is kept at its own resolution."""
-    if isinstance(space, AbstractBasis):
-        return space
-    if isinstance(space, Circle) or (isinstance(space, Sphere) and space.d == 2):
-        return Fourier(resolution)
-    if isinstance(space, Sphere):
-        return Harmonics(resolution) if space.d == 3 else Zonal(space.d, resolution)
-    raise InputError(
-        f"`space` must be Circle() or a Sphere(d) for a density, got {space!r}. "
-        "Elsewhere use Particles."
-    )
 
 
 def _checked(basis, coefficients) -> Array:

@@ -1,9 +1,12 @@
 """Fourier modes on the circle."""
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Complex, Float
 from scipy.fft import next_fast_len
 
 from pushforward._checks import whole
@@ -11,7 +14,7 @@ from pushforward.errors import InputError
 from pushforward.measures._basis import AbstractBasis
 from pushforward.spaces import Circle
 
-ROOT = np.sqrt(2.0)
+ROOT = math.sqrt(2.0)
 
 
 class Fourier(AbstractBasis):
@@ -62,27 +65,27 @@ class Fourier(AbstractBasis):
         x = self.points
         return np.stack([-x[:, 1], x[:, 0]], axis=1)[:, None, :]
 
-    def values(self, c):
+    def values(self, c: Float[Array, "j"]) -> Float[Array, "n"]:
         """By the fast Fourier transform, zero above K."""
         return self._on_grid(self.modes(c))
 
-    def project(self, f):
+    def project(self, f: Float[Array, "n"]) -> Float[Array, "j"]:
         """By the fast Fourier transform, cut at K."""
         half = jnp.fft.rfft(f)[: self.resolution + 1] / f.shape[0]
         return self._packed(half)
 
-    def gradient(self, c):
+    def gradient(self, c: Float[Array, "j"]) -> Float[Array, "n q"]:
         """Times ik."""
         return self._on_grid(self._ik * self.modes(c))[:, None]
 
-    def divergence(self, flux):
+    def divergence(self, flux: Float[Array, "n q"]) -> Float[Array, "j"]:
         """Times ik."""
         half = jnp.fft.rfft(flux[:, 0])[: self.resolution + 1] / flux.shape[0]
         return self._packed(self._ik * half)
 
-    def at(self, c, x):
+    def at(self, c: Float[Array, "j"], x: Float[Array, "m d"]) -> Float[Array, "m"]:
         """f_0 + 2 Re sum_k f_k z^k, one power of z after the other."""
-        z = x[:, 0] + 1j * x[:, 1]
+        z = jax.lax.complex(x[:, 0], x[:, 1])
 
         def add(state, f):
             power, total = state
@@ -93,17 +96,19 @@ class Fourier(AbstractBasis):
         start = (jnp.ones_like(z), jnp.broadcast_to(f[0].real, z.shape))
         return jax.lax.scan(add, start, f[1:])[0][1]
 
-    def moments(self, x, w):
+    def moments(
+        self, x: Float[Array, "m d"], w: Float[Array, "m"]
+    ) -> Float[Array, "j"]:
         """sum_i w_i z_i^{-k}."""
-        z = x[:, 0] - 1j * x[:, 1]
+        z = jax.lax.complex(x[:, 0], -x[:, 1])
 
         def one(power, _):
             return power * z, jnp.sum(power)
 
-        _, f = jax.lax.scan(one, w + 0j, length=self.resolution + 1)
+        _, f = jax.lax.scan(one, _as_complex(w), length=self.resolution + 1)
         return self._packed(f)
 
-    def place(self, k, m):
+    def place(self, k: int, m: int) -> tuple[int, int | None, float]:
         """Cosine k and sine k."""
         k = whole("k", k, 0)
         if k > self.resolution or m != 0:
@@ -115,19 +120,24 @@ class Fourier(AbstractBasis):
             return 0, None, 1.0
         return k, k + self.resolution, 1 / ROOT
 
-    def modes(self, c):
+    def modes(self, c: Float[Array, "j"]) -> Complex[Array, "k"]:
         """f_0, ..., f_K."""
-        tail = (c[1 : self.resolution + 1] + 1j * c[self.resolution + 1 :]) / ROOT
-        return jnp.concatenate([c[:1] + 0j, tail])
+        K = self.resolution
+        tail = jax.lax.complex(c[1 : K + 1], c[K + 1 :]) / ROOT
+        return jnp.concatenate([_as_complex(c[:1]), tail])
 
     @property
     def _ik(self):
         return 1j * np.arange(self.resolution + 1)
 
-    def _on_grid(self, half):
+    def _on_grid(self, half: Complex[Array, "k"]):
         n = len(self.angles)
         return jnp.fft.irfft(half * n, n=n)
 
-    def _packed(self, half):
+    def _packed(self, half: Complex[Array, "k"]):
         tail = ROOT * half[1:]
         return jnp.concatenate([half[:1].real, tail.real, tail.imag])
+
+
+def _as_complex(real: Float[Array, "k"]) -> Complex[Array, "k"]:
+    return jax.lax.complex(real, jnp.zeros_like(real))

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import linear_call
+from jaxtyping import Array, Float
 from scipy.fft import next_fast_len
 
 from pushforward._checks import whole
@@ -66,39 +67,41 @@ class Harmonics(AbstractBasis):
         """South and east."""
         return _grid(self.resolution)[2]
 
-    def values(self, c):
+    def values(self, c: Float[Array, "j"]) -> Float[Array, "n"]:
         """Synthesis."""
         return self._linear(_values, _adjoint_values, c, len(self.weights))
 
-    def project(self, f):
+    def project(self, f: Float[Array, "n"]) -> Float[Array, "j"]:
         """The adjoint of synthesis, with quadrature weights."""
         return self._linear(
             _adjoint_values, _values, self.weights * f, len(self.degrees)
         )
 
-    def gradient(self, c):
+    def gradient(self, c: Float[Array, "j"]) -> Float[Array, "n q"]:
         """Synthesis of first derivatives."""
         flat = self._linear(_gradient, _adjoint_gradient, c, 2 * len(self.weights))
         return flat.reshape(2, -1).T
 
-    def divergence(self, flux):
+    def divergence(self, flux: Float[Array, "n q"]) -> Float[Array, "j"]:
         """Minus the adjoint of the gradient."""
         flat = (self.weights[:, None] * flux).T.reshape(-1)
         return -self._linear(_adjoint_gradient, _gradient, flat, len(self.degrees))
 
-    def at(self, c, x):
+    def at(self, c: Float[Array, "j"], x: Float[Array, "m d"]) -> Float[Array, "m"]:
         """Synthesis at scattered points."""
         shape = jax.ShapeDtypeStruct((x.shape[0],), jnp.float64)
         call = functools.partial(_scattered_values, self.resolution)
         return jax.pure_callback(call, shape, c, x, vmap_method="sequential")
 
-    def moments(self, x, w):
+    def moments(
+        self, x: Float[Array, "m d"], w: Float[Array, "m"]
+    ) -> Float[Array, "j"]:
         """Its adjoint."""
         shape = jax.ShapeDtypeStruct((len(self.degrees),), jnp.float64)
         call = functools.partial(_scattered_moments, self.resolution)
         return jax.pure_callback(call, shape, x, w, vmap_method="sequential")
 
-    def place(self, k, m):
+    def place(self, k: int, m: int) -> tuple[int, int | None, float]:
         """Where real and imaginary part of (l, m) are kept."""
         L, k, m = self.resolution, whole("k", k, 0), whole("m", m, 0)
         if k > L or m > k:

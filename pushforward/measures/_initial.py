@@ -2,11 +2,14 @@
 
 import pathlib
 import warnings
+from collections.abc import Sequence
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Key, Num, PRNGKeyArray, Real
 
 from pushforward._array_files import read_npy, read_npz
 from pushforward._checks import (
@@ -18,6 +21,7 @@ from pushforward._checks import (
     prng_key,
     whole,
 )
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 
@@ -32,19 +36,31 @@ def uniform(space: AbstractSpace, n: int, key: PRNGKeyArray) -> Float[Array, "n 
 
 
 def gaussian(
-    space: AbstractSpace, n: int, mean, scale, key: PRNGKeyArray
+    space: AbstractSpace,
+    n: int,
+    mean: Real[ArrayLike, "*d"] | Sequence,
+    scale: Number,
+    key: PRNGKeyArray,
 ) -> Float[Array, "n d"]:
     """mean + scale * normal, projected onto the space."""
     _ask(space, key)
     n = whole("n", n, 1)
-    center = jnp.broadcast_to(as_float_array("mean", mean), (space.d,))
+    mean = as_float_array("mean", mean)
+    if mean.shape not in ((), (1,), (space.d,)):
+        raise InputError(f"`mean` must have shape ({space.d},), got {mean.shape}.")
+    check_finite("mean", mean)
+    center = jnp.broadcast_to(mean, (space.d,))
     scale = positive("scale", scale, "It is a standard deviation.")
     noise = jax.random.normal(key, (n, space.d))
     return space.project(center[None, :] + scale * noise)
 
 
 def vonmises_fisher(
-    space: AbstractSpace, n: int, mean, kappa, key: PRNGKeyArray
+    space: AbstractSpace,
+    n: int,
+    mean: Real[ArrayLike, "*d"] | Sequence,
+    kappa: Number,
+    key: PRNGKeyArray,
 ) -> Float[Array, "n d"]:
     """Cosines with the mean by rejection (Wood's envelope), directions uniform."""
     _ask(space, key)
@@ -63,7 +79,7 @@ def vonmises_fisher(
     mean = space.project(mean)
     key_cosine, key_direction = jax.random.split(key)
     keys = jax.random.split(key_cosine, n)
-    gap = jax.vmap(lambda k: _wood_gap(k, kappa, space.d))(keys)[:, None]
+    gap = _wood_gaps(keys, kappa, space.d)[:, None]
     across = jax.random.normal(key_direction, (n, space.d))
     across = across - (across @ mean)[:, None] * mean[None, :]
     across = across / jnp.linalg.norm(across, axis=1, keepdims=True)
@@ -71,7 +87,12 @@ def vonmises_fisher(
     return space.project((1 - gap) * mean[None, :] + sine * across)
 
 
-def _wood_gap(key: PRNGKeyArray, kappa: Array, d: int) -> Array:
+@partial(jax.jit, static_argnums=2)  # a loop outside of it compiles at every call
+def _wood_gaps(keys: Key[Array, "n"], kappa: Number, d: int) -> Float[Array, "n"]:
+    return jax.vmap(lambda key: _wood_gap(key, kappa, d))(keys)
+
+
+def _wood_gap(key: PRNGKeyArray, kappa: Number, d: int) -> Array:
     """One minus the cosine: the cosine itself rounds to one at kappa = 1e16."""
     m = d - 1
     b = m / (2 * kappa + jnp.hypot(2 * kappa, m))
@@ -103,7 +124,11 @@ def orthonormal(space: AbstractSpace, n: int) -> Float[Array, "n d"]:
 
 
 def clustered(
-    space: AbstractSpace, n: int, centers, scale, key: PRNGKeyArray
+    space: AbstractSpace,
+    n: int,
+    centers: Real[ArrayLike, "k d"] | Real[ArrayLike, "d"] | Sequence | int,
+    scale: Number,
+    key: PRNGKeyArray,
 ) -> Float[Array, "n d"]:
     """Particle i belongs to center i mod k."""
     _ask(space, key)
@@ -129,7 +154,7 @@ def equispaced(space: AbstractSpace, n: int) -> Float[Array, "n 2"]:
         raise InputError(
             f"equispaced points live on the circle, got {space!r}. Use Circle()."
         )
-    return Circle().points(2 * jnp.pi * jnp.arange(n) / n)
+    return Circle().points(2 * np.pi * np.arange(n) / n)
 
 
 _NO_KEY = object()
@@ -143,7 +168,9 @@ def _ask(space: object, key: object = _NO_KEY) -> None:
         prng_key("key", key)
 
 
-def read_points(path) -> tuple[np.ndarray, np.ndarray | None]:
+def read_points(
+    path: str | pathlib.PurePath,
+) -> tuple[Num[np.ndarray, "n d"], Num[np.ndarray, "n"] | None]:
     """Points, and weights where the file has them. Never unpickles."""
     path = as_path("path", path)
     if not path.is_file():

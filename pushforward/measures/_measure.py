@@ -1,17 +1,29 @@
-"""What every measure offers to fields and observables."""
+"""What every measure offers, whatever it is made of."""
 
 import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 import equinox as eqx
-from jaxtyping import Array, Float
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from pushforward._shapes import Number
+from pushforward._wiring import connected
+from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace
+
+AnyMeasure = TypeVar("AnyMeasure", bound="AbstractMeasure")
 
 
 class AbstractMeasure(eqx.Module):
     """A probability measure on a space, seen through its quadrature points.
 
     `points` and `weights` integrate functions: int f dmu = sum_i weights_i f(points_i).
+    A new kind of measure says what it is made of (`arrays`, `with_arrays`), how two of
+    them mix (`blended`), and how a field and a noise act on it (`rule_of`,
+    `increment_of`): flows, trajectories and stores ask for little else.
     """
 
     space: eqx.AbstractVar[AbstractSpace]
@@ -20,5 +32,80 @@ class AbstractMeasure(eqx.Module):
 
     @property
     @abc.abstractmethod
-    def weights(self) -> Float[Array, "n"]:
+    def weights(self) -> Float[Array, "*b n"]:
         """The mass of each quadrature point."""
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return self.points.shape[-2]
+
+    @property
+    def d(self) -> int:
+        """The ambient dimension."""
+        return self.points.shape[-1]
+
+    def _repr_png_(self) -> bytes | None:  # what a notebook shows
+        return connected("picture")(self)
+
+    def integrate(self, f: Callable[[Array], Array]) -> Array:
+        """int f dmu; f maps the (n, d) points to one value, or array, per point."""
+        return self.weights @ f(self.points)
+
+    def mean(self) -> Float[Array, "d"]:
+        """int x dmu, in the ambient space."""
+        return self.integrate(lambda x: x)
+
+    @property
+    def state(self) -> Float[Array, "*b r d"]:
+        """What a step of a solver moves, row by row: the points, unless said."""
+        return self.points
+
+    @abc.abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """What it is made of, by name; `with_arrays` puts it together again."""
+
+    @abc.abstractmethod
+    def with_arrays(self, arrays: Mapping[str, Any]) -> Self:
+        """The same kind of measure made of these; other names are not looked at.
+
+        Arrays may share leading axes: the result is then a batch, as in a trajectory.
+        """
+
+    def readable_arrays(self) -> dict[str, Array]:
+        """What others like to read in a store, and `with_arrays` does not need."""
+        return {}
+
+    @abc.abstractmethod
+    def blended(self, other: Self, s: float) -> Self:
+        """The measure a share s of the way to another one of the same size."""
+
+    @property
+    @abc.abstractmethod
+    def is_finite(self) -> Bool[Array, ""]:
+        """Whether its numbers are numbers."""
+
+    @property
+    @abc.abstractmethod
+    def is_resolved(self) -> Bool[Array, ""]:
+        """Whether it can still be trusted."""
+
+    @abc.abstractmethod
+    def rule_of(self, field: Any) -> Callable:
+        """A field as a rule (t, measure) -> Motion for measures of this kind."""
+
+    @abc.abstractmethod
+    def increment_of(self, noise: Any, key: PRNGKeyArray, h: Number) -> Array | None:
+        """The random part of what a noise does to this measure in a step h."""
+
+
+def stack(measures: Sequence[AnyMeasure]) -> AnyMeasure:
+    """Measures of one size as one batched object, for vmap and for trajectories."""
+    return jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *measures)
+
+
+def taken(arrays: Mapping[str, Any], name: str) -> Any:
+    """The array of this name, which must be there."""
+    if name not in arrays:
+        raise InputError(f"`arrays` must hold {name!r}, got {sorted(arrays)}.")
+    return arrays[name]

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Real
 
-from pushforward._checks import as_float_array, check_finite, is_traced, positive
+from pushforward._checks import (
+    as_float_array,
+    check_finite,
+    double_precision,
+    is_traced,
+    positive,
+)
+from pushforward._printing import short
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.measures import _initial
+from pushforward.measures._checked import (
+    checked_log_weights,
+    checked_points,
+    shape_message,
+)
 from pushforward.measures._components import components
-from pushforward.measures._measure import AbstractMeasure
-from pushforward.spaces import AbstractSpace, Circle, Euclidean
-
-OFF_SPACE = 1e-6  # farther than this from the space is a mistake, not rounding
+from pushforward.measures._measure import AbstractMeasure, taken
+from pushforward.spaces import AbstractSpace, Euclidean
 
 
 class Particles(AbstractMeasure):
@@ -35,27 +48,26 @@ class Particles(AbstractMeasure):
     points: Float[Array, "n d"]
     log_weights: Float[Array, "n"]
 
-    def __init__(self, space: AbstractSpace, points, weights=None):
+    def __init__(
+        self,
+        space: AbstractSpace,
+        points: Real[ArrayLike, "n d"] | Sequence,
+        weights: Real[ArrayLike, "n"] | Sequence | None = None,
+    ):
         self.space = space
-        self.points = _checked_points(space, points)
-        self.log_weights = _checked_log_weights(self.points, weights)
+        self.points = checked_points(space, points)
+        self.log_weights = checked_log_weights(self.points, weights)
 
     @property
-    def weights(self) -> Float[Array, "n"]:
+    def weights(self) -> Float[Array, "*b n"]:
         """The mass of each particle."""
         return jnp.exp(self.log_weights)
 
-    @property
-    def n(self) -> int:
-        """The number of particles."""
-        return self.points.shape[-2]
-
-    @property
-    def d(self) -> int:
-        """The ambient dimension."""
-        return self.points.shape[-1]
-
-    def moved(self, points: Array, log_weights: Array | None = None) -> Particles:
+    def moved(
+        self,
+        points: Float[Array, "*b n d"],
+        log_weights: Float[Array, "*b n"] | None = None,
+    ) -> Particles:
         """The same particles elsewhere, unchecked; what solvers use in their loops."""
         new = (points, self.log_weights if log_weights is None else log_weights)
         return eqx.tree_at(lambda mu: (mu.points, mu.log_weights), self, new)
@@ -65,9 +77,49 @@ class Particles(AbstractMeasure):
         image = T(self.points)
         return Particles(space or self.space, image, jnp.exp(self.log_weights))
 
-    def mean(self) -> Float[Array, "d"]:
-        """int x dmu, in the ambient space."""
-        return self.weights @ self.points
+    def arrays(self) -> dict[str, Array]:
+        """Points, and the logarithms of the weights: their exponential loses a bit."""
+        return {"points": self.points, "log_weights": self.log_weights}
+
+    def with_arrays(self, arrays: Mapping[str, Any]) -> Particles:
+        """Other particles of the same space, unchecked but for their shape."""
+        x, logs = (jnp.asarray(taken(arrays, name)) for name in self.arrays())
+        if x.ndim < 2 or x.shape[-1] != self.space.d or logs.shape != x.shape[:-1]:
+            raise InputError(
+                f"`arrays` must hold points (n, {self.space.d}) and log_weights (n,), "
+                f"got shapes {x.shape} and {logs.shape}."
+            )
+        return self.moved(x, logs)
+
+    def readable_arrays(self) -> dict[str, Array]:
+        """The weights themselves."""
+        return {"weights": self.weights}
+
+    def blended(self, other: Particles, s: float) -> Particles:
+        """Points and weights mix linearly; points are put back onto the space."""
+        pairs = (self.points, self.weights), (other.points, other.weights)
+        points, weights = mixed(self.space, *pairs, s)
+        return self.moved(points, jnp.log(weights))
+
+    @property
+    def is_finite(self) -> Bool[Array, ""]:
+        """Whether every point is."""
+        return jnp.all(jnp.isfinite(self.points))
+
+    @property
+    def is_resolved(self) -> Bool[Array, ""]:
+        """Particles always are."""
+        return jnp.array(True)
+
+    def rule_of(self, field: Any) -> Callable:
+        """The field itself."""
+        return field
+
+    def increment_of(
+        self, noise: Any, key: PRNGKeyArray, h: Number
+    ) -> Float[Array, "n d"]:
+        """A vector for every particle."""
+        return noise.increment(key, h, self)
 
     def labels(self, radius: float) -> Int[np.ndarray, "n"]:
         """Which particles lie together: components at a geodesic radius, 0, 1, ..."""
@@ -88,12 +140,19 @@ class Particles(AbstractMeasure):
         atoms = self.space.project(jnp.asarray(sums / totals[:, None]))
         return self.moved(atoms.astype(dtype), jnp.log(jnp.asarray(weights, dtype)))
 
-    def astype(self, dtype) -> Particles:
-        """The same measure in another precision; the only way to get float32."""
+    def astype(self, dtype: str | type | np.dtype) -> Particles:
+        """The same measure in another precision, "float32" or "float64"."""
+        if np.dtype(dtype) == np.float64:
+            double_precision("this measure in float64")
         return self.moved(self.points.astype(dtype), self.log_weights.astype(dtype))
 
     @classmethod
-    def normalized(cls, space: AbstractSpace, points, weights=None) -> Particles:
+    def normalized(
+        cls,
+        space: AbstractSpace,
+        points: Real[ArrayLike, "n d"] | Sequence,
+        weights: Real[ArrayLike, "n"] | Sequence | None = None,
+    ) -> Particles:
         """Project the points onto the space, and rescale weights to sum to one."""
         x = as_float_array("points", points)
         if not isinstance(space, AbstractSpace):
@@ -101,7 +160,7 @@ class Particles(AbstractMeasure):
                 f"`space` must be a space such as Sphere(3), got {space!r}."
             )
         if x.ndim != 2 or x.shape[1] != space.d or not x.shape[0]:
-            raise InputError(_shape_message(space, x.shape))
+            raise InputError(shape_message(space, x.shape))
         check_finite("points", x)
         if weights is not None:
             weights = as_float_array("weights", weights)
@@ -129,14 +188,26 @@ class Particles(AbstractMeasure):
 
     @classmethod
     def gaussian(
-        cls, space: AbstractSpace, n: int, *, mean=0.0, scale=1.0, key: PRNGKeyArray
+        cls,
+        space: AbstractSpace,
+        n: int,
+        *,
+        mean: Real[ArrayLike, "*d"] | Sequence = 0.0,
+        scale: Number = 1.0,
+        key: PRNGKeyArray,
     ) -> Particles:
         """Normal vectors of mean `mean` and standard deviation `scale`, projected."""
         return cls(space, _initial.gaussian(space, n, mean, scale, key))
 
     @classmethod
     def vonmises_fisher(
-        cls, space: AbstractSpace, n: int, *, mean, kappa: float, key: PRNGKeyArray
+        cls,
+        space: AbstractSpace,
+        n: int,
+        *,
+        mean: Real[ArrayLike, "*d"] | Sequence,
+        kappa: Number,
+        key: PRNGKeyArray,
     ) -> Particles:
         """Density proportional to e^{kappa <mean, x>} on the sphere."""
         return cls(space, _initial.vonmises_fisher(space, n, mean, kappa, key))
@@ -148,7 +219,13 @@ class Particles(AbstractMeasure):
 
     @classmethod
     def clustered(
-        cls, space: AbstractSpace, n: int, *, centers, scale=0.1, key: PRNGKeyArray
+        cls,
+        space: AbstractSpace,
+        n: int,
+        *,
+        centers: Real[ArrayLike, "k d"] | Real[ArrayLike, "d"] | Sequence | int,
+        scale: Number = 0.1,
+        key: PRNGKeyArray,
     ) -> Particles:
         """n points spread evenly over the centers, each moved by a Gaussian of `scale`.
 
@@ -162,7 +239,9 @@ class Particles(AbstractMeasure):
         return cls(space, _initial.equispaced(space, n))
 
     @classmethod
-    def from_file(cls, space: AbstractSpace | None, path) -> Particles:
+    def from_file(
+        cls, space: AbstractSpace | None, path: str | pathlib.PurePath
+    ) -> Particles:
         """Points from a .npy, .npz (entry `points`), .csv or .txt file, one per row.
 
         Without a space the points are taken as they are, in R^d.
@@ -172,63 +251,10 @@ class Particles(AbstractMeasure):
         return cls(space, points, weights)
 
     def __repr__(self) -> str:
-        return f"Particles(n={self.n}, {repr(self.space).split('  #')[0]})"
+        return f"Particles(n={self.n}, {short(self.space)})"
 
 
-def _checked_points(space: AbstractSpace, points) -> Array:
-    if not isinstance(space, AbstractSpace):
-        raise InputError(f"`space` must be a space such as Sphere(3), got {space!r}.")
-    x = as_float_array("points", points)
-    if x.ndim != 2 or x.shape[1] != space.d or x.shape[0] == 0:
-        raise InputError(_shape_message(space, x.shape))
-    check_finite("points", x)
-    if not is_traced(x):
-        residual = np.asarray(space.residual(x))
-        if residual.max() > OFF_SPACE:
-            row = int(np.argmax(residual > OFF_SPACE))
-            raise InputError(
-                f"`points` must lie on {repr(space).split('  #')[0]}: "
-                f"{int((residual > OFF_SPACE).sum())} of {len(residual)} rows do not, "
-                f"first row {row} (off by {residual[row]:.3g}). "
-                "Use Particles.normalized(space, points) if scaling them is right."
-            )
-    return x
-
-
-def _shape_message(space: AbstractSpace, shape: tuple[int, ...]) -> str:
-    want = f"(n, {space.d}) for {repr(space).split('  #')[0]}, n >= 1"
-    message = f"`points` must have shape {want}, got {shape}."
-    if len(shape) == 2 and shape[0] == space.d and shape[1] > 0:
-        return message + " Particles come first: pass points.T."
-    if len(shape) == 1 and isinstance(space, Circle):
-        return message + " For angles use Circle().points(theta)."
-    return message
-
-
-def _checked_log_weights(points: Array, weights) -> Array:
-    n, dtype = points.shape[0], points.dtype
-    if weights is None:
-        return jnp.full(n, -np.log(n), dtype)
-    w = as_float_array("weights", weights).astype(dtype)
-    if w.shape != (n,):
-        raise InputError(f"`weights` must have shape ({n},), got {w.shape}.")
-    check_finite("weights", w)
-    if not is_traced(w):
-        values = np.asarray(w)
-        if values.min() < 0:
-            row = int(np.argmin(values))
-            raise InputError(
-                f"`weights` must not be negative, got {values[row]:g} at {row}."
-            )
-        slack = 1e-9 if dtype == jnp.float64 else 1e-5
-        if abs(values.sum() - 1) > slack:
-            raise InputError(
-                f"`weights` must sum to one, got {values.sum():.6g}. "
-                "Pass weights / weights.sum()."
-            )
-    return jnp.log(w)
-
-
-def stack(measures: list[Particles]) -> Particles:
-    """Measures of one size as one batched object, for vmap and for trajectories."""
-    return jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *measures)
+def mixed(space: AbstractSpace, before: tuple, after: tuple, s: float) -> tuple:
+    """(points, weights) a share s of the way from one such pair to another."""
+    (x, w), (y, v) = before, after
+    return space.project((1 - s) * x + s * y), (1 - s) * w + s * v

@@ -1,4 +1,7 @@
-"""Particles drawn from a density."""
+"""Particles drawn from a density.
+
+Which basis belongs to a space.
+"""
 
 import functools
 
@@ -13,6 +16,22 @@ from pushforward.measures._basis import AbstractBasis
 from pushforward.measures._fourier import Fourier
 from pushforward.measures._harmonics import Harmonics
 from pushforward.measures._zonal import Zonal
+from pushforward.spaces import AbstractSpace, Circle, Sphere
+
+
+def basis_of(space: AbstractSpace | AbstractBasis, resolution: int) -> AbstractBasis:
+    """The basis that belongs to a space; a basis is kept at its own resolution."""
+    if isinstance(space, AbstractBasis):
+        return space
+    if isinstance(space, Circle) or (isinstance(space, Sphere) and space.d == 2):
+        return Fourier(resolution)
+    if isinstance(space, Sphere):
+        return Harmonics(resolution) if space.d == 3 else Zonal(space.d, resolution)
+    raise InputError(
+        f"`space` must be Circle() or a Sphere(d) for a density, got {space!r}. "
+        "Elsewhere use Particles."
+    )
+
 
 FINE = 64  # points per mode of the table of the distribution function
 MARGIN = 1.05  # the maximum on the grid may lie a little below the true one

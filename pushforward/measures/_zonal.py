@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 from scipy.special import gammaln, roots_jacobi
 
 from pushforward._checks import whole
@@ -65,24 +66,24 @@ class Zonal(AbstractBasis):
         s = self.heights
         return self._meridian(-s, np.sqrt(1 - s**2))[:, None, :]
 
-    def values(self, c):
+    def values(self, c: Float[Array, "j"]) -> Float[Array, "n"]:
         """A matrix product."""
         return jnp.asarray(_tables(self.d, self.resolution)[2]) @ c
 
-    def project(self, f):
+    def project(self, f: Float[Array, "n"]) -> Float[Array, "j"]:
         """By quadrature."""
         return (self.weights * f) @ jnp.asarray(_tables(self.d, self.resolution)[2])
 
-    def gradient(self, c):
+    def gradient(self, c: Float[Array, "j"]) -> Float[Array, "n q"]:
         """sqrt(1 - s^2) d/ds."""
         return (jnp.asarray(_tables(self.d, self.resolution)[3]) @ c)[:, None]
 
-    def divergence(self, flux):
+    def divergence(self, flux: Float[Array, "n q"]) -> Float[Array, "j"]:
         """Minus the transpose of the gradient."""
         slopes = jnp.asarray(_tables(self.d, self.resolution)[3])
         return -(self.weights * flux[:, 0]) @ slopes
 
-    def at(self, c, x):
+    def at(self, c: Float[Array, "j"], x: Float[Array, "m d"]) -> Float[Array, "m"]:
         """By the recurrence of the polynomials."""
         weighted = c * np.sqrt(dimensions(self.d, self.resolution))
         s = x[:, -1]
@@ -96,7 +97,9 @@ class Zonal(AbstractBasis):
         steps = (jnp.arange(self.resolution + 1.0), weighted)
         return jax.lax.scan(add, start, steps)[0][2]
 
-    def moments(self, x, w):
+    def moments(
+        self, x: Float[Array, "m d"], w: Float[Array, "m"]
+    ) -> Float[Array, "j"]:
         """sum_i w_i sqrt(N_k) P_k(s_i)."""
         s = x[:, -1]
 
@@ -108,7 +111,7 @@ class Zonal(AbstractBasis):
         _, sums = jax.lax.scan(one, start, jnp.arange(self.resolution + 1.0))
         return sums * np.sqrt(dimensions(self.d, self.resolution))
 
-    def place(self, k, m):
+    def place(self, k: int, m: int) -> tuple[int, int | None, float]:
         """One real coefficient per degree."""
         k = whole("k", k, 0)
         if k > self.resolution or m != 0:
@@ -130,14 +133,14 @@ class Zonal(AbstractBasis):
         return out
 
 
-def log_dimensions(d: int, k_max: int) -> np.ndarray:
+def log_dimensions(d: int, k_max: int) -> Float[np.ndarray, "k"]:
     """log N_k, N_k = (2k + d - 2)/k binomial(k + d - 3, k - 1), for k = 0..k_max."""
     k = np.arange(1.0, k_max + 1)
     binomial = gammaln(k + d - 2) - gammaln(k) - gammaln(d - 1)
     return np.concatenate([[0.0], np.log((2 * k + d - 2) / k) + binomial])
 
 
-def dimensions(d: int, k_max: int) -> np.ndarray:
+def dimensions(d: int, k_max: int) -> Float[np.ndarray, "k"]:
     """N_0, ..., N_{k_max}: how many harmonics of each degree there are."""
     return np.exp(log_dimensions(d, k_max))
 

@@ -7,6 +7,7 @@ from pushforward.observables._attention import leaders as leaders
 from pushforward.observables._centers import Absorption as Absorption
 from pushforward.observables._centers import CenterIndices as CenterIndices
 from pushforward.observables._centers import Centers as Centers
+from pushforward.observables._clusters import CLUSTER_RADIUS as CLUSTER_RADIUS
 from pushforward.observables._clusters import ClusterCount as ClusterCount
 from pushforward.observables._clusters import Clusters as Clusters
 from pushforward.observables._clusters import LargestMass as LargestMass
@@ -14,11 +15,11 @@ from pushforward.observables._clusters import Partition as Partition
 from pushforward.observables._cosines import ClosePairs as ClosePairs
 from pushforward.observables._cosines import cosine_histogram as cosine_histogram
 from pushforward.observables._cosines import effective_rank as effective_rank
+from pushforward.observables._cosines import hemisphere_margin as hemisphere_margin
+from pushforward.observables._cosines import in_hemisphere as in_hemisphere
 from pushforward.observables._cosines import mean_cosine as mean_cosine
 from pushforward.observables._cosines import order_parameter as order_parameter
 from pushforward.observables._cosines import pair_cosines as pair_cosines
-from pushforward.observables._hemisphere import hemisphere_margin as hemisphere_margin
-from pushforward.observables._hemisphere import in_hemisphere as in_hemisphere
 from pushforward.observables._life import ClusterLife as ClusterLife
 from pushforward.observables._life import Life as Life
 from pushforward.observables._life import Plateau as Plateau

@@ -1,8 +1,11 @@
 """The attention matrix of a cloud of tokens, and what it says."""
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Int, Real
 
 from pushforward._checks import (
     as_float_array,
@@ -11,6 +14,7 @@ from pushforward._checks import (
     measure,
     scalar,
 )
+from pushforward._shapes import AnyArray, Number
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 
@@ -18,7 +22,12 @@ MOST_ROWS = 20_000  # tokens whose n x n matrix still fits into 3.2 GB
 
 
 def attention_matrix(
-    mu: Particles, beta, Q=None, K=None, *, causal: bool = False
+    mu: Particles,
+    beta: Number,
+    Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+    K: Real[ArrayLike, "k d"] | Sequence | None = None,
+    *,
+    causal: bool = False,
 ) -> Float[Array, "n n"]:
     """A_ij = w_j e^{beta <Q x_i, K x_j>} / Z_i: the attention paid by i to j.
 
@@ -50,7 +59,7 @@ def attention_matrix(
     return a / a.sum(axis=1, keepdims=True)
 
 
-def attention_entropy(A: Float[Array, "n n"]) -> Float[Array, "n"]:
+def attention_entropy(A: Float[AnyArray, "n n"]) -> Float[Array, "n"]:
     """-sum_j A_ij log A_ij of every row, between 0 (one token) and log n (all)."""
     A = _square(A)
     return -jnp.sum(
@@ -58,13 +67,13 @@ def attention_entropy(A: Float[Array, "n n"]) -> Float[Array, "n"]:
     )
 
 
-def attention_rank(A: Float[Array, "n n"], tolerance: float = 1e-3) -> int:
+def attention_rank(A: Float[AnyArray, "n n"], tolerance: float = 1e-3) -> int:
     """The number of singular values above `tolerance` times the largest."""
     s = np.linalg.svd(np.asarray(_square(A)), compute_uv=False)
     return int((s > float(scalar("tolerance", tolerance)) * s[0]).sum())
 
 
-def leaders(A: Float[Array, "n n"], threshold: float = 0.5) -> Int[np.ndarray, "k"]:
+def leaders(A: Float[AnyArray, "n n"], threshold: float = 0.5) -> Int[np.ndarray, "k"]:
     """The tokens to which some token pays more than `threshold` of its attention.
 
     In the long run these are the nonzero columns of the limit of A.
@@ -74,7 +83,7 @@ def leaders(A: Float[Array, "n n"], threshold: float = 0.5) -> Int[np.ndarray, "
     return np.flatnonzero(paid > float(scalar("threshold", threshold)))
 
 
-def _square(A) -> Array:
+def _square(A: object) -> Float[Array, "n n"]:
     """An attention matrix from outside."""
     A = as_float_array("A", A)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not A.size:

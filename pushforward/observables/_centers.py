@@ -1,10 +1,12 @@
 """Renyi centers: early tokens around which causal attention gathers the others."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Float, Int
 
 from pushforward._checks import measure, positive
@@ -82,7 +84,7 @@ class Absorption(eqx.Module):
     centers: tuple[int, ...] = eqx.field(static=True)
     radius: float = eqx.field(static=True)
 
-    def __init__(self, centers, radius: float):
+    def __init__(self, centers: Int[ArrayLike, "k"] | Sequence, radius: float):
         self.centers = tuple(int(k) for k in np.asarray(centers).reshape(-1))
         if not self.centers or min(self.centers) < 0:
             raise InputError(

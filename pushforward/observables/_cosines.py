@@ -1,4 +1,7 @@
-"""Cosines between tokens: how far the cloud has collapsed."""
+"""Cosines between tokens: how far the cloud has collapsed.
+
+Whether all tokens lie in one open hemisphere, which forces collapse.
+"""
 
 from typing import Any
 
@@ -7,10 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
+from scipy.optimize import linprog, nnls
 
 from pushforward._checks import measure, scalar, whole
-from pushforward.errors import InputError
-from pushforward.measures import Density, Particles
+from pushforward._shapes import AnyArray, Number
+from pushforward.errors import InputError, NumericalError
+from pushforward.measures import Density, Gaussian, Particles
+from pushforward.spaces import norm
 
 MOST_PAIRED = 20_000  # tokens whose n (n - 1) / 2 cosines still fit into 1.6 GB
 MOST_COUNTED = 200_000  # tokens whose pairs are counted one by one in minutes
@@ -18,6 +24,11 @@ MOST_COUNTED = 200_000  # tokens whose pairs are counted one by one in minutes
 
 def directions(mu: Particles) -> Float[Array, "n d"]:
     """x / |x| for every token; on the sphere, the tokens themselves."""
+    if isinstance(mu, Gaussian):
+        raise InputError(
+            "`mu` must be Particles, got a Gaussian, which has no tokens. Use "
+            "mu.sample(key, n)."
+        )
     return mu.points / jnp.linalg.norm(mu.points, axis=-1, keepdims=True)
 
 
@@ -116,9 +127,9 @@ class ClosePairs(eqx.Module):
     [geshkovski2023perspective].
     """
 
-    threshold: Float[Array, ""]
+    threshold: Float[AnyArray, ""]
 
-    def __init__(self, threshold=0.999):
+    def __init__(self, threshold: Number = 0.999):
         self.threshold = scalar("threshold", threshold)
 
     def __call__(self, mu: Particles) -> Float[Array, ""]:
@@ -132,13 +143,47 @@ class ClosePairs(eqx.Module):
 def order_parameter(mu: Particles | Density) -> Float[Array, ""]:
     """|int x dmu|: Kuramoto's r on the circle, one at consensus, zero when balanced."""
     measure("mu", mu)
-    return jnp.linalg.norm(mu.mean())
+    return norm(mu.mean())
 
 
 def effective_rank(mu: Particles) -> Float[Array, ""]:
     """exp of the entropy of the normalized eigenvalues of the Gram matrix."""
     measure("mu", mu)
-    x = mu.points * jnp.sqrt(mu.weights)[:, None]
+    x = mu.points * jnp.exp(mu.log_weights / 2)[:, None]
     eigenvalues = jnp.linalg.svd(x, compute_uv=False) ** 2
     p = eigenvalues / eigenvalues.sum()
     return jnp.exp(-jnp.sum(jnp.where(p > 0, p * jnp.log(jnp.where(p > 0, p, 1.0)), 0)))
+
+
+def in_hemisphere(mu: Particles) -> bool:
+    """Whether some w has <x_i, w> > 0 for every token: a linear program.
+
+    maximize m subject to <x_i, w> >= m, |w_k| <= 1; tokens share a hemisphere if and
+    only if the maximum is positive.
+    """
+    measure("mu", mu)
+    x = np.asarray(mu.points, dtype=float)
+    n, d = x.shape
+    constraints = np.hstack([-x, np.ones((n, 1))])
+    bounds = [(-1.0, 1.0)] * d + [(None, 1.0)]
+    objective = np.r_[np.zeros(d), -1.0]
+    solution = linprog(objective, A_ub=constraints, b_ub=np.zeros(n), bounds=bounds)
+    if not solution.success:
+        raise NumericalError(f"the hemisphere program failed: {solution.message}")
+    return bool(np.asarray(solution.x)[-1] > 1e-9)
+
+
+def hemisphere_margin(mu: Particles) -> float:
+    """max over unit w of min_i <x_i, w>, when it is positive; zero otherwise.
+
+    It is the distance from the origin to the convex hull of the tokens, found by
+    nonnegative least squares.
+    """
+    measure("mu", mu)
+    x = np.asarray(mu.points, dtype=float)
+    system = np.vstack([x.T, np.ones(len(x))])
+    target = np.r_[np.zeros(x.shape[1]), 1.0]
+    lam, _ = nnls(system, target)
+    nearest = x.T @ (lam / lam.sum())
+    length = float(np.linalg.norm(nearest))
+    return 0.0 if length < 1e-9 else float((x @ nearest).min() / length)

@@ -3,9 +3,12 @@
 [geshkovski2023clusters]
 """
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Float, Int, Real
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import ConvexHull, QhullError
 
@@ -16,6 +19,7 @@ from pushforward._checks import (
     measure,
     positive,
 )
+from pushforward._shapes import AnyArray
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 
@@ -32,10 +36,10 @@ class ParallelSubspaces(eqx.Module):
     (2, 0.0)
     """
 
-    forms: Float[Array, "k d"]
+    forms: Float[AnyArray, "k d"]
     radius: float = eqx.field(static=True)
 
-    def __init__(self, forms, radius: float):
+    def __init__(self, forms: Real[ArrayLike, "k d"] | Sequence, radius: float):
         found = matrix_or_none("forms", forms)
         if found is None:
             raise InputError("`forms` must be a (k, d) matrix, one linear form a row.")
@@ -43,7 +47,7 @@ class ParallelSubspaces(eqx.Module):
         why = "It is a distance between values of the forms."
         self.radius = float(positive("radius", radius, why))
 
-    def labels(self, mu: Particles) -> np.ndarray:
+    def labels(self, mu: Particles) -> Int[np.ndarray, "n"]:
         """The group of each token, numbered from zero."""
         values = self._values(mu)
         if len(values) == 1:
@@ -63,7 +67,7 @@ class ParallelSubspaces(eqx.Module):
         off = (values - means[labels]) @ np.linalg.pinv(np.asarray(self.forms)).T
         return float(np.linalg.norm(off, axis=1).max())
 
-    def _values(self, mu: Particles) -> np.ndarray:
+    def _values(self, mu: Particles) -> Float[np.ndarray, "n k"]:
         forms, x = np.asarray(self.forms), np.asarray(mu.points, dtype=float)
         if forms.shape[1] != x.shape[1]:
             raise InputError(
@@ -73,7 +77,7 @@ class ParallelSubspaces(eqx.Module):
         return x @ forms.T
 
 
-def distance_to_set(mu: Particles, targets) -> float:
+def distance_to_set(mu: Particles, targets: Real[ArrayLike, "m d"] | Sequence) -> float:
     """The largest distance from a token to the nearest of the target points."""
     measure("mu", mu)
     targets = np.asarray(as_float_array("targets", targets))
@@ -87,7 +91,9 @@ def distance_to_set(mu: Particles, targets) -> float:
     return float(np.linalg.norm(x[:, None] - targets, axis=-1).min(axis=1).max())
 
 
-def limit_set_gap(mu: Particles, B=None) -> float:
+def limit_set_gap(
+    mu: Particles, B: Real[ArrayLike, "d d"] | Sequence | None = None
+) -> float:
     """max_i (max_j <B x_i, x_j> - <B x_i, x_i>): zero exactly on the set S.
 
     S is where every token is its own best match in the hull; B = Q^T K is the identity

@@ -1,7 +1,7 @@
 """Modes of a measure: how much of each frequency it holds."""
 
 import equinox as eqx
-from jaxtyping import Array
+from jaxtyping import Array, Complex, Float
 
 from pushforward._checks import whole
 from pushforward.measures import Density, Particles
@@ -23,7 +23,9 @@ class Mode(eqx.Module):
     def __init__(self, k: int, m: int = 0):
         self.k, self.m = whole("k", k, 0), whole("m", m, 0)
 
-    def __call__(self, mu: Particles | Density) -> Array:
+    def __call__(
+        self, mu: Particles | Density
+    ) -> Complex[Array, ""] | Float[Array, ""]:
         """The mode, complex on the circle and on S^2."""
         if isinstance(mu, Particles):
             mu = Density.from_particles(mu, max(self.k, 1))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pushforward.errors import InputError
-from pushforward.plot._style import DEPTHS, axes_or_new, styled
+from pushforward.plot.style import DEPTHS, axes_or_new, styled
 
 
 @styled

@@ -7,8 +7,9 @@ import numpy as np
 from matplotlib.colors import ListedColormap, to_rgb, to_rgba_array
 
 from pushforward.errors import InputError
+from pushforward.observables import CLUSTER_RADIUS
 from pushforward.plot._history import History
-from pushforward.plot._style import OTHER, PALETTE
+from pushforward.plot.style import OTHER, PALETTE
 
 
 def wheel(angle: np.ndarray, lightness: np.ndarray | float = 0.62) -> np.ndarray:
@@ -52,7 +53,7 @@ class ByCluster:
     and the smallest clusters are gray.
     """
 
-    radius: float = 0.1
+    radius: float = CLUSTER_RADIUS
 
     def of(self, history: History) -> np.ndarray:
         """(n, 3) colors."""

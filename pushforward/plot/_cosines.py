@@ -10,7 +10,7 @@ from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.plot._history import History, as_history
-from pushforward.plot._style import PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import PALETTE, SOFT, new_figure, styled
 
 FEWEST, MOST = 24, 80  # bins
 TOKENS = 1500  # beyond this, an even subset: a million pairs show the same shape
@@ -85,7 +85,7 @@ def _chosen(history: History, times, layers) -> list:
     if times is not None and layers is not None:
         raise InputError("pass `times` or `layers`, not both.")
     if times is not None:
-        past = [history.until(float(t)) for t in times]
+        past = [history.until(history.place(float(t))) for t in times]
         found = [(f"t = {p.times[-1]:g}", p.points[-1], p.weights[-1]) for p in past]
     else:
         count = len(history.times)

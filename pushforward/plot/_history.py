@@ -1,23 +1,35 @@
-"""What every picture starts from: frames of points, as plain arrays."""
+"""What every picture starts from: frames of points, as plain arrays.
+
+The few numbers written beside a picture, frame by frame.
+"""
 
 import dataclasses
 
+import equinox as eqx
 import numpy as np
 
+from pushforward._checks import scalar
+from pushforward._printing import short
 from pushforward.errors import InputError
-from pushforward.flows import Trajectory
-from pushforward.measures import Particles
+from pushforward.flows import Trajectory, bracket
+from pushforward.functionals import InteractionEnergy
+from pushforward.measures import Particles, mixed
+from pushforward.observables import Clusters, mean_cosine
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 
 
 @dataclasses.dataclass(frozen=True)
 class History:
-    """Frames of weighted points: `points` (t, n, d), `weights` (t, n), `times` (t,)."""
+    """Frames of weighted points: `points` (t, n, d), `weights` (t, n), `times` (t,).
+
+    `log_times` are logarithms of the time since the start, of flows with merging.
+    """
 
     times: np.ndarray
     points: np.ndarray
     weights: np.ndarray
     space: AbstractSpace
+    log_times: np.ndarray | None = None
 
     @property
     def d(self) -> int:
@@ -34,51 +46,75 @@ class History:
         """Whether the points are unit vectors."""
         return isinstance(self.space, Sphere | Circle)
 
+    @property
+    def log10_times(self) -> np.ndarray | None:
+        """Decimal logarithms of time, where times go beyond what a float can hold."""
+        return log10_times(self.times, self.log_times)
+
+    @property
+    def now(self) -> str:
+        """The time of the last frame, in words."""
+        if self.log10_times is None:
+            return f"{self.times[-1]:g}"
+        return f"10^{self.log10_times[-1]:.6g}"
+
     def frame(self, k: int) -> Particles:
         """Frame k as a measure."""
         return Particles.normalized(self.space, self.points[k], self.weights[k])
 
     def chosen(self, frames: np.ndarray) -> "History":
         """Some of the frames."""
-        kept = self.times[frames], self.points[frames], self.weights[frames]
-        return History(*kept, self.space)
-
-    def at(self, t: float) -> "History":
-        """The frame at time t alone, interpolated as `Trajectory.at` does."""
-        points, weights = _between(self, t)
-        return History(np.array([t]), points[None], weights[None], self.space)
-
-    def until(self, t: float) -> "History":
-        """The past of time t, ending with the interpolated frame at t itself."""
-        now = self.at(t)
-        past = self.times < t
-        join = lambda a, b: np.concatenate([a[past], b])  # noqa: E731
+        logs = self.log_times
         return History(
-            join(self.times, now.times),
-            join(self.points, now.points),
-            join(self.weights, now.weights),
+            self.times[frames],
+            self.points[frames],
+            self.weights[frames],
             self.space,
+            None if logs is None else logs[frames],
+        )
+
+    def place(self, t: float) -> float:
+        """Where time t is among the frames: 2.5 is half way from frame 2 to 3."""
+        k, s = bracket(self.times, self.log_times, t)
+        return k + s
+
+    def until(self, place: float) -> "History":
+        """The past of a place, ending with the frame there, mixed as by `mixed`."""
+        k, s = int(place), place - int(place)
+        past = self.chosen(np.arange(k + 1))
+        if s == 0:
+            return past
+        before, after = ((self.points[i], self.weights[i]) for i in (k, k + 1))
+        points, weights = mixed(self.space, before, after, s)
+        join = lambda a, b: np.concatenate([a, [b]])  # noqa: E731
+        logs = self.log_times
+        return History(
+            join(past.times, _mean(self.times, k, s)),
+            join(past.points, np.asarray(points)),
+            join(past.weights, weights),
+            self.space,
+            None if logs is None else join(past.log_times, _mean(logs, k, s)),
         )
 
 
-def _between(history: History, t: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights at t: linear between frames, then back onto the space.
+def _mean(values: np.ndarray, k: int, s: float) -> np.ndarray:
+    """Linear between k and k + 1; what is infinite stays what it was until the end."""
+    first, second = values[k], values[k + 1]
+    with np.errstate(invalid="ignore"):
+        mean = (1 - s) * first + s * second
+    return np.where(np.isfinite(mean), mean, first)
 
-    The same rule as `Trajectory.at`, on numpy arrays: a film asks for it often.
-    """
-    times = history.times
-    if not times[0] <= t <= times[-1]:
+
+def log10_times(times: np.ndarray, log_times: np.ndarray | None) -> np.ndarray | None:
+    """Decimal logarithms of the time since the start, for runs whose times overflow."""
+    if np.isfinite(times).all():
+        return None
+    if log_times is None:
         raise InputError(
-            f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}. "
-            "Flow to a later t1 to see more."
+            "`trajectory` has infinite times and no `log_times`: it cannot be drawn. "
+            "Flow again with merge=Merge()."
         )
-    k = max(min(int(np.searchsorted(times, t, side="right")) - 1, len(times) - 2), 0)
-    if len(times) == 1 or t == times[k]:
-        return history.points[k], history.weights[k]
-    s = (t - times[k]) / (times[k + 1] - times[k])
-    x = (1 - s) * history.points[k] + s * history.points[k + 1]
-    w = history.weights[k] ** (1 - s) * history.weights[k + 1] ** s
-    return np.asarray(history.space.project(x)), w / w.sum()
+    return np.asarray(log_times, dtype=float) / np.log(10)
 
 
 def as_history(value: Trajectory | Particles | np.ndarray) -> History:
@@ -88,9 +124,11 @@ def as_history(value: Trajectory | Particles | np.ndarray) -> History:
     """
     if isinstance(value, History):
         return value
+    logs = None
     if isinstance(value, Trajectory):
         points, weights = np.asarray(value.points), np.asarray(value.weights)
         times, space = np.asarray(value.times), value.final.space
+        logs = value.log_times
     elif isinstance(value, Particles):
         points, weights = np.asarray(value.points)[None], np.asarray(value.weights)
         times, space, weights = np.zeros(1), value.space, weights[None]
@@ -105,7 +143,7 @@ def as_history(value: Trajectory | Particles | np.ndarray) -> History:
         )
     weights = weights.astype(float)
     weights = weights / weights.sum(axis=1, keepdims=True)  # float32 sums to 1 - 1e-8
-    return History(times.astype(float), points.astype(float), weights, space)
+    return History(times.astype(float), points.astype(float), weights, space, logs)
 
 
 def as_trajectory(value: object, function: str) -> History:
@@ -129,7 +167,7 @@ def require_sphere(history: History, d: int, function: str) -> None:
         other = {2: "plot.circle", 3: "plot.sphere"}.get(history.d, "plot.projection")
     raise InputError(
         f"plot.{function} draws unit vectors of R^{d}, got points of "
-        f"{repr(history.space).split('  #')[0]}. Use {other}."
+        f"{short(history.space)}. Use {other}."
     )
 
 
@@ -156,3 +194,35 @@ def _space_of(points: np.ndarray) -> AbstractSpace:
     d = points.shape[2]
     unit = np.abs(np.linalg.norm(points, axis=2) - 1).max() < 1e-6
     return Sphere(d) if unit else Euclidean(d)
+
+
+_energy = eqx.filter_jit(lambda functional, mu: functional(mu))
+
+
+@dataclasses.dataclass(frozen=True)
+class Numbers:
+    """Energy in (0, 1], number of clusters, largest mass and mean cosine of a frame."""
+
+    energy: float
+    clusters: int
+    largest: float
+    cosine: float
+
+
+def numbers(history: History, k: int, beta: float, radius: float) -> Numbers:
+    """The numbers of frame k; energy and cosine are NaN off the sphere."""
+    mu = history.frame(k)
+    found = Clusters(radius)(mu)
+    if not history.round:
+        return Numbers(np.nan, found.count, found.largest, np.nan)
+    energy = float(_energy(InteractionEnergy(beta), mu))
+    return Numbers(energy, found.count, found.largest, float(mean_cosine(mu)))
+
+
+def beta_of(trajectory: object, beta: float | None) -> float:
+    """The inverse temperature to measure energy with: given, the field's, or 1."""
+    if beta is not None:
+        return float(scalar("beta", beta))
+    field = trajectory.field if isinstance(trajectory, Trajectory) else None
+    found = getattr(field, "beta", None)
+    return 1.0 if found is None or np.ndim(found) else float(found)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 
 from pushforward.errors import InputError
-from pushforward.plot._style import DEPTHS, PALETTE, PAPER, axes_or_new, styled
+from pushforward.plot.style import DEPTHS, PALETTE, PAPER, axes_or_new, styled
 
 
 @styled

@@ -1,14 +1,27 @@
-"""The unit circle on paper: tokens on the rim, their past inside."""
+"""The unit circle on paper: tokens on the rim, their past inside.
+
+Tokens on the unit circle.
+"""
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle
 
-from pushforward.plot._beads import Beads, radii
-from pushforward.plot._history import History
-from pushforward.plot._style import HAIR, PAPER, SOFT, mixed
-from pushforward.plot._trails import Trails, freshness, pieces_of, worth_drawing
+from pushforward.flows import Trajectory
+from pushforward.measures import Particles
+from pushforward.plot._beads import (
+    Beads,
+    Trails,
+    freshness,
+    pieces_of,
+    radii,
+    worth_drawing,
+)
+from pushforward.plot._colors import Color, colors_of
+from pushforward.plot._history import History, as_history, require_sphere
+from pushforward.plot._sphere import last_frame
+from pushforward.plot.style import HAIR, PAPER, SOFT, axes_or_new, mixed, styled
 
 CORE = 0.35  # radius at which the oldest frame is drawn; the present is at 1
 EDGE = 1.16
@@ -43,3 +56,24 @@ class Ring:
         tinted = np.tile(colors, (len(kept) - 1, 1))
         color = mixed(tinted, np.array(to_rgb(PAPER)), 0.35 + 0.45 * fresh)
         self.trails.place(pieces, 0.5 + 0.7 * fresh, color)
+
+
+@styled
+def circle(
+    mu: Trajectory | Particles | np.ndarray,
+    *,
+    ax: Axes | None = None,
+    color: Color = None,
+    trails: bool = True,
+) -> Axes:
+    """Points of S^1 as beads on a circle; a trajectory adds its past inside.
+
+    Inside the circle radius is time, from the first frame at the inner circle to the
+    present at the outer one. The volume of a bead is the mass at its place.
+    """
+    history = as_history(mu)
+    require_sphere(history, 2, "circle")
+    ax = axes_or_new(ax, 3.6, 3.6)
+    past = history if trails else last_frame(history)
+    Ring(ax).show(past, colors_of(history, color))
+    return ax

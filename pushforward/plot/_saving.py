@@ -1,15 +1,14 @@
 """Figures on disk: complete, or not there."""
 
-import contextlib
 import os
 import pathlib
-from collections.abc import Iterator
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pushforward.errors import InputError, StoreError
-from pushforward.plot._style import styled
+from pushforward._atomic_files import replacing, told
+from pushforward.errors import InputError
+from pushforward.plot.style import styled
 
 # No dates and no versions inside: the same figure gives the same bytes.
 _UNDATED = {
@@ -40,27 +39,7 @@ def save(
     kind = target.suffix.lower()
     if kind not in _UNDATED:
         raise InputError(f"`path` must end in .png, .pdf or .svg, got {target.name!r}.")
-    with replacing(target) as temporary:
+    with told(target), replacing(target) as temporary:
         metadata = _UNDATED[kind]
         figure.savefig(temporary, dpi=dpi, format=kind[1:], metadata=metadata)
     return target
-
-
-@contextlib.contextmanager
-def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A temporary name beside `target` that takes its place when the block succeeds."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        with open(temporary, "rb") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(
-            f"could not write {target}: {error.strerror or error}. Check that the "
-            "folder exists, that you may write there, and that the disk has room."
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)

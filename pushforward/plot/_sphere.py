@@ -9,16 +9,15 @@ from matplotlib.figure import Figure
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
-from pushforward.plot._camera import Camera
 from pushforward.plot._colors import Color, colors_of
-from pushforward.plot._globe import Globe
+from pushforward.plot._globe import Camera, Globe
 from pushforward.plot._history import (
     History,
     as_history,
     as_trajectory,
     require_sphere,
 )
-from pushforward.plot._style import axes_or_new, new_figure, styled
+from pushforward.plot.style import axes_or_new, new_figure, styled
 
 
 @styled
@@ -71,7 +70,7 @@ def frames(
     view = camera or facing_end(history)
     figure = new_figure(2.15 * len(chosen), 2.45)
     for ax, t in zip(np.ravel(figure.subplots(1, len(chosen))), chosen, strict=True):
-        past = history.until(t)
+        past = history.until(history.place(t))
         Globe(ax).show(past if trails else last_frame(past), colors, view)
         ax.set_title(f"t = {t:g}")
     return figure

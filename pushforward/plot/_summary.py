@@ -1,22 +1,30 @@
 """One page for one run: where the tokens are, and three numbers against time."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from pushforward.flows import Trajectory
-from pushforward.plot._circle import circle
+from pushforward.observables import CLUSTER_RADIUS
 from pushforward.plot._colors import ByCluster, Color
-from pushforward.plot._history import History, as_trajectory
-from pushforward.plot._numbers import beta_of, numbers
+from pushforward.plot._history import History, as_trajectory, beta_of, numbers
 from pushforward.plot._principal import projection
-from pushforward.plot._rainbow import rainbow
+from pushforward.plot._rainbow import rainbow, since_start, time_axis
+from pushforward.plot._ring import circle
 from pushforward.plot._sphere import sphere
-from pushforward.plot._style import PALETTE, new_figure, styled
-from pushforward.plot._time_axis import since_start, time_axis
+from pushforward.plot.style import PALETTE, new_figure, styled
 
 MOST = 201  # frames that are measured
+OBSERVED = {
+    "energy": "energy",
+    "clusters": "clusters",
+    "largest": "largest_mass",
+    "cosine": "mean_cosine",
+}
 
 
 @styled
@@ -24,21 +32,24 @@ def summary(
     trajectory: Trajectory | np.ndarray,
     *,
     beta: float | None = None,
-    radius: float = 0.1,
+    radius: float = CLUSTER_RADIUS,
     color: Color = None,
     log_time: bool = False,
+    observed: Mapping[str, Any] | None = None,
 ) -> Figure:
     """The picture of a run: its end with trails, energy, clusters and mean cosine.
 
     Energy is 2 beta e^{-beta} E in (0, 1], with the beta of the field unless given;
     clusters are components at `radius`. On the circle angles against time come too;
-    for d > 3 the picture is a projection, named with the variance it keeps.
+    for d > 3 the picture is a projection, named with the variance it keeps. What is
+    known already, at the same beta and radius, may be `observed`: energy, clusters,
+    largest_mass and mean_cosine at every frame, as `pushforward simulate` keeps them.
     """
     history = as_trajectory(trajectory, "summary")
     color = ByCluster(radius) if color is None else color
     figure = new_figure(8.0, 4.6)
     left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1.0))
-    title = f"t = {history.times[-1]:g}, n = {history.points.shape[1]}"
+    title = f"t = {history.now}, n = {history.points.shape[1]}"
     if history.round and history.d == 2:
         top, bottom = left.subplots(2, 1, height_ratios=(1.35, 1.0))
         circle(trajectory, ax=top, color=color).set_title(title)
@@ -49,16 +60,20 @@ def summary(
         ax = projection(trajectory, ax=left.subplots(), color=color)
         ax.set_title(f"{title}\n{ax.get_title()}".strip())
     panels = right.subplots(3, 1, sharex=True)
-    _panels(panels, history, beta_of(trajectory, beta), radius, log_time)
+    known = observed if observed and set(observed) >= set(OBSERVED.values()) else None
+    measured = beta_of(trajectory, beta), radius
+    _panels(panels, history, measured, log_time, known)
     return figure
 
 
-def _panels(panels, history: History, beta: float, radius: float, log_time) -> None:
+def _panels(panels, history: History, measured, log_time: bool, known) -> None:
+    beta, radius = measured
     count = len(history.times)
-    measured = np.unique(np.linspace(0, count - 1, min(count, MOST)).astype(int))
-    times, keep = since_start(history.times[measured], log_time)
-    found = [numbers(history, k, beta, radius) for k in measured[keep]]
-    column = lambda name: np.array([getattr(f, name) for f in found])  # noqa: E731
+    frames = np.unique(np.linspace(0, count - 1, min(count, MOST)).astype(int))
+    some = history.chosen(frames)
+    times, keep = since_start(some.times, log_time, some.log10_times)
+    frames = frames[keep]
+    column = _columns(history, frames, beta, radius, known)
     top, middle, bottom = panels
     if history.round:
         top.plot(times, column("energy"), color=PALETTE[0])
@@ -67,13 +82,21 @@ def _panels(panels, history: History, beta: float, radius: float, log_time) -> N
         low = min(-0.05, float(column("cosine").min()) - 0.05)
         bottom.set(ylim=(low, 1.04), title="mean cosine of two tokens")
     else:
-        spread = _spread(history)[measured[keep]]
+        spread = _spread(history)[frames]
         top.plot(times, spread, color=PALETTE[0])
         top.set(title="root mean square distance to the mean")
-        bottom.plot(times, np.linalg.norm(_means(history), axis=1)[measured[keep]])
+        bottom.plot(times, np.linalg.norm(_means(history), axis=1)[frames])
         bottom.set(title="norm of the mean")
     _clusters(middle, times, column("clusters"), column("largest"), radius)
-    time_axis(bottom, history.times, log_time)
+    time_axis(bottom, history.times, log_time, history.log10_times)
+
+
+def _columns(history: History, frames, beta: float, radius: float, known) -> Callable:
+    """The numbers of the frames, by name: measured, or known already."""
+    if known is not None and history.round:
+        return lambda name: np.asarray(known[OBSERVED[name]], dtype=float)[frames]
+    found = [numbers(history, k, beta, radius) for k in frames]
+    return lambda name: np.array([getattr(f, name) for f in found])
 
 
 def _clusters(ax: Axes, times, count, largest, radius: float) -> None:

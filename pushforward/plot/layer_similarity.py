@@ -7,7 +7,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from pushforward.errors import InputError
-from pushforward.plot._style import DEPTHS, new_figure, styled
+from pushforward.plot.style import DEPTHS, new_figure, styled
 from pushforward.statistics.representations import gulp
 from pushforward.statistics.similarities import cka, procrustes
 

@@ -1,19 +1,25 @@
 """Pictures and a report page of a matching of two feature tables."""
 
-import base64
-import html
-import io
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pushforward.statistics.match_files import write_atomically
+from pushforward.plot.page import (
+    image,
+    listing,
+    paragraph,
+    section,
+    table,
+    write_page,
+)
+from pushforward.plot.style import new_figure
 from pushforward.statistics.matching import Matching, Reason
 
 Arrays = dict[str, np.ndarray]
 JUDGED = ("rightly dropped", "true match", "missed", "false match")
+DOUBTFUL = 15  # rows of a table
 GREEN, RED, GRAY, BLUE, ORANGE = "#1b7f4b", "#c8372d", "#b9bec6", "#2563a8", "#e08a1e"
 
 
@@ -39,6 +45,7 @@ def picture_of(matching: Matching, truth: np.ndarray | None = None) -> Arrays:
         "places": np.column_stack([_rank(rt_a)[rows], _rank(rt_b)[cols]]),
         "curve": np.column_stack([grid, matching.drift(grid)]),
         "cut": np.array(matching.drift.cut),
+        "ppm": 1e6 * (matching.B.mz[cols] / matching.A.mz[rows] - 1),
     }
     if truth is not None:
         data["with"] = _curve(matching, truth)
@@ -49,7 +56,7 @@ def picture_of(matching: Matching, truth: np.ndarray | None = None) -> Arrays:
 
 def draw_drift(data: Arrays) -> Figure:
     """Retention times of candidate pairs, the fitted drift and its band."""
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = new_figure(6.4, 4.4)
     ax = figure.subplots()
     _scatter(ax, data, data["times"], counted=False)
     (grid, curve), cut = data["curve"].T, float(data["cut"])
@@ -66,7 +73,7 @@ def draw_drift(data: Arrays) -> Figure:
 
 def draw_pairs(data: Arrays) -> Figure:
     """The matching as a matrix, features of both tables in order of time."""
-    figure = Figure(figsize=(5.6, 5.6), layout="constrained")
+    figure = new_figure(5.6, 5.6)
     ax = figure.subplots()
     _scatter(ax, data, data["places"], counted=True)
     ax.set_xlabel(f"features of {data['names'][0]}, by time")
@@ -82,7 +89,7 @@ def draw_pairs(data: Arrays) -> Figure:
 
 def draw_precision_recall(data: Arrays) -> Figure:
     """Precision against recall as the score falls, with and without transport."""
-    figure = Figure(figsize=(5.2, 4.2), layout="constrained")
+    figure = new_figure(5.2, 4.2)
     ax = figure.subplots()
     cases = (
         ("with", "with transport", GREEN, "o"),
@@ -107,23 +114,51 @@ def draw_precision_recall(data: Arrays) -> Figure:
     return figure
 
 
+def draw_masses(data: Arrays) -> Figure:
+    """Mass errors of the pairs, matched and dropped, in parts per million."""
+    figure = new_figure(6.4, 2.8)
+    ax = figure.subplots()
+    kept = np.isin(data["kind"], (1, 3))
+    span = (data["ppm"].min(), data["ppm"].max() + 1e-9)
+    for mask, name, color in ((~kept, "dropped", GRAY), (kept, "matched", GREEN)):
+        ax.hist(data["ppm"][mask], bins=60, range=span, color=color, label=name)
+    ax.set_xlabel("m/z error (ppm)")
+    ax.set_ylabel("pairs")
+    _tidy(ax)
+    ax.legend(frameon=False, fontsize=8)
+    return figure
+
+
 def write_report(
-    matching: Matching, path: str | Path, *, truth: np.ndarray | None = None
+    matching: Matching,
+    path: str | Path,
+    *,
+    truth: np.ndarray | None = None,
+    complete: bool = True,
 ) -> None:
     """One self-contained HTML page: what was read, what was found, the pictures.
 
-    Nothing is fetched from anywhere; the file is written whole or not at all.
+    A `truth` that is not `complete` lists some of the true pairs only: then nothing is
+    said of precision. Nothing is fetched from anywhere; the file is written whole or
+    not at all.
     """
-    data = picture_of(matching, truth)
-    figures = [
-        ("Retention-time drift", draw_drift(data)),
-        ("Matching", draw_pairs(data)),
-    ]
-    if truth is not None:
-        figures.append(("Precision and recall", draw_precision_recall(data)))
-    body = [_summary(matching, truth)]
-    body += [f"<h2>{title}</h2>{_image(title, figure)}" for title, figure in figures]
-    write_atomically(path, [PAGE.replace("BODY", "\n".join(body))])
+    judge = truth if complete else None
+    data = picture_of(matching, judge)
+    parts = _summary(matching, truth, complete)
+    parts.append(
+        section("Retention-time drift", image("Retention-time drift", draw_drift(data)))
+    )
+    parts.append(section("Mass errors", image("Mass errors", draw_masses(data))))
+    parts.append(section("Matching", image("Matching", draw_pairs(data))))
+    if judge is not None:
+        figure = draw_precision_recall(data)
+        parts.append(section("Precision and recall", image("By score", figure)))
+    parts.append(_doubtful(matching))
+    for table_ in (matching.A, matching.B):
+        if table_.decisions:
+            title = f"How {table_.name} was read"
+            parts.append(section(title, listing(table_.decisions)))
+    write_page(path, "Matching of two tables", parts)
 
 
 def _scatter(ax: Axes, data: Arrays, points: np.ndarray, *, counted: bool) -> None:
@@ -150,54 +185,45 @@ def _rank(values: np.ndarray) -> np.ndarray:
     return np.argsort(np.argsort(values))
 
 
-def _summary(matching: Matching, truth: np.ndarray | None) -> str:
-    parts = [f"<p>{html.escape(line)}</p>" for line in str(matching).splitlines()]
-    if truth is not None:
-        parts.append(f"<p><b>{matching.accuracy(truth)}</b></p>")
+def _summary(matching: Matching, truth: np.ndarray | None, complete: bool) -> list[str]:
+    parts = [paragraph(line) for line in str(matching).splitlines()]
+    if truth is not None and complete:
+        parts.append(paragraph(str(matching.accuracy(truth))))
         if matching.ablation is not None:
             without = matching.ablation.accuracy(truth)
-            parts.append(f"<p>without transport: {without}</p>")
-    rows = "".join(
-        f"<tr><td>{reason.value}</td><td>{matching.reasons.count(reason)}</td></tr>"
-        for reason in Reason
-    )
-    parts.append(
-        f"<table><tr><th>candidate pairs</th><th>count</th></tr>{rows}</table>"
-    )
-    for table in (matching.A, matching.B):
-        if table.decisions:
-            lines = "".join(f"<li>{html.escape(d)}</li>" for d in table.decisions)
-            parts.append(
-                f"<p>How {html.escape(table.name)} was read:</p><ul>{lines}</ul>"
+            parts.append(paragraph(f"without transport: {without}"))
+    elif truth is not None:
+        found = matching.accuracy(truth, partial=True)
+        parts.append(
+            paragraph(
+                f"Of {len(truth)} known pairs {found.true} were found; {found.false} "
+                "matches contradict one. The list is not complete, so that precision "
+                "is not known."
             )
-    return "\n".join(parts)
+        )
+    rows = [[reason.value, matching.reasons.count(reason)] for reason in Reason]
+    return [*parts, table(["candidate pairs", "count"], rows)]
 
 
-def _image(title: str, figure: Figure) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f'<img alt="{title}" src="data:image/png;base64,{data}">'
+def _doubtful(matching: Matching) -> str:
+    """The matches of least score, to look at first."""
+    kept = np.flatnonzero(matching.kept)
+    least = kept[np.argsort(matching.score[kept], kind="stable")][:DOUBTFUL]
+    rows = [
+        [
+            matching.A.ids[matching.pairs.rows[s]],
+            matching.B.ids[matching.pairs.cols[s]],
+            float(matching.A.mz[matching.pairs.rows[s]]),
+            float(matching.residual[s]),
+            float(matching.score[s]),
+        ]
+        for s in least
+    ]
+    words = paragraph("The matches of least score; look at these first.")
+    header = ["id in A", "id in B", "m/z", "off the drift (min)", "score"]
+    return section("Doubtful matches", words, table(header, rows))
 
 
 def _tidy(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=8)
-
-
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Matching of two tables</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto;
-       padding: 0 1rem; color: #1d2430; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-p { margin: .3rem 0; } img { max-width: 100%; height: auto; }
-table { border-collapse: collapse; margin: 1rem 0; }
-td, th { text-align: left; padding: .2rem 1rem .2rem 0;
-         border-bottom: 1px solid #d9dde3; }
-td:last-child { text-align: right; font-variant-numeric: tabular-nums; }
-</style></head><body>
-<h1>Matching of two tables</h1>
-BODY
-</body></html>
-"""

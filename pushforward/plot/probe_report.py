@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
-from pushforward.plot import probe_sentences as say
 from pushforward.plot._cosines import cosine_histograms
 from pushforward.plot.layer_similarity import layer_similarity, similarity_maps
 from pushforward.plot.probing import (
@@ -21,9 +20,12 @@ from pushforward.plot.probing import (
     motion_shares,
     sensitivity_curve,
     spectra,
+    token_maps,
 )
 from pushforward.probe import Examination, evenly
-from pushforward.statistics.match_files import write_atomically
+from pushforward.probe import reasons as because
+from pushforward.probe import sentences as say
+from pushforward.statistics.written_tables import write_text
 
 MOST_LAYERS = 9  # rows of a similarity map
 
@@ -41,36 +43,29 @@ def write_probe_report(found: Sequence[Examination], path: str | Path) -> None:
     parts.append(say.glossary())
     parts.append(_made(found))
     page = PAGE.replace("BODY", "\n".join(parts))
-    write_atomically(path, [page])
+    write_text(path, [page])
 
 
 def _model(one: Examination, numbered: bool) -> list[str]:
     name = html.escape(one.recording.name)
     trajectory = one.recording.trajectory(one.normalization)
     depth = one.recording.depth
+    top = int(np.argmax(one.table.mean_cosine))
+    shown = tuple(sorted({*evenly(depth + 1, 5), top}))
     parts = [f"<h2>{name}</h2>"] if numbered else []
     parts += [
         f"<h3>Do tokens gather?</h3>{say.cosines(one)}",
-        _image("Pairwise cosines by layer", cosine_histograms(trajectory)),
+        _image("Pairwise cosines", cosine_histograms(trajectory, layers=shown)),
+        "<p>The tokens themselves, with the mean token removed, in the two directions "
+        "in which they spread most. Color is the place in the text, from first (light) "
+        "to last (dark); the same tokens are named in every panel.</p>",
+        _image("Tokens by layer", token_maps(one.recording, shown)),
+        say.observables(one),
         _image("Observables by layer", layer_curves(one.table, one.centered)),
         f"<h3>Clusters</h3>{say.clusters(one, trajectory)}",
         _image("Clusters by layer and radius", cluster_counts(one.table)),
     ]
-    if one.spectra is not None:
-        parts += [
-            f"<h3>What the heads do</h3>{say.heads(one)}",
-            _image("Heads", head_maps(one)),
-            _image("Spectra", spectra(one.spectra, evenly(len(one.spectra), 4))),
-        ]
-    parts += [
-        f"<h3>The theory against the model</h3>{say.motion(one)}",
-        _image("Motion explained", motion_shares(one)),
-    ]
-    if one.sensitivity is not None:
-        parts += [
-            f"<h3>What the last token feels</h3>{say.sensitivity(one)}",
-            _image("Sensitivity", sensitivity_curve(one.sensitivity, kinetic_curve)),
-        ]
+    parts += _reasons(one)
     chosen = evenly(depth + 1, MOST_LAYERS)
     layers = [np.asarray(trajectory.points[k]) for k in chosen]
     maps = layer_similarity(layers, layers)
@@ -78,6 +73,33 @@ def _model(one: Examination, numbered: bool) -> list[str]:
         f"<h3>Layers against layers</h3>{say.similarity()}",
         _image("Similarity of layers", similarity_maps(maps, chosen, chosen)),
     ]
+    return parts
+
+
+def _reasons(one: Examination) -> list[str]:
+    """Heads, who moved which token, and the theory against the model."""
+    parts: list[str] = []
+    if one.heads is not None:
+        parts += [
+            f"<h3>What the heads do</h3>{say.heads(one)}",
+            _image("Heads", head_maps(one)),
+        ]
+    if one.spectra is not None:
+        picture = spectra(one.spectra, evenly(len(one.spectra), 4))
+        parts.append(_image("Spectra", picture))
+    if one.motion is not None:
+        parts.append(f"<h3>Why tokens moved</h3>{because.moves(one)}")
+    parts.append(f"<h3>What the theory says</h3>{because.theory(one)}")
+    if one.fitted:
+        parts += [
+            f"<h3>The theory against the model</h3>{say.motion(one)}",
+            _image("Motion explained", motion_shares(one)),
+        ]
+    if one.sensitivity is not None:
+        parts += [
+            f"<h3>What the last token feels</h3>{say.sensitivity(one)}",
+            _image("Sensitivity", sensitivity_curve(one.sensitivity, kinetic_curve)),
+        ]
     return parts
 
 
@@ -122,7 +144,7 @@ def _image(title: str, figure: Figure) -> str:
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>What a trained model does to its tokens</title>
 <style>
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto;
@@ -141,6 +163,11 @@ code, .token { font-family: ui-monospace, monospace; font-size: .88em; }
 .token { background: #eef2f7; border-radius: 3px; padding: 0 .3em; margin: 0 .1em;
          white-space: pre; }
 dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0 0 .2rem 1rem; }
+.wide, figure { overflow-x: auto; } .words td,
+.words th { text-align: left; }
+small { color: #6b7686; }
+@media (max-width: 40rem) { body { margin: 1rem auto; } figure img { max-width: none; }
+  td, th { padding: .25rem .35rem; font-size: .9rem; } }
 .made, details { color: #6b7686; font-size: .9rem; margin-top: 2rem; }
 </style></head><body>
 <h1>What a trained model does to its tokens</h1>

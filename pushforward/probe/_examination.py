@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward._seeds import key_for
-from pushforward.probe._fit import SHARES, Fit, fit, own_attention
+from pushforward.errors import InputError
+from pushforward.probe._fit import FEWEST, SHARES, Fit, fit, own_attention
 from pushforward.probe._heads import (
     HeadSpectra,
     HeadTable,
@@ -19,11 +20,12 @@ from pushforward.probe._heads import (
     head_table,
     seen_beta,
 )
-from pushforward.probe._layers import LayerTable, layer_table
+from pushforward.probe._layers import LayerTable, Sensitivity, layer_table, sensitivity
 from pushforward.probe._loading import Model
+from pushforward.probe._moves import MotionSummary, motion_summary
 from pushforward.probe._normalization import AbstractNormalization, Centered, Rms
-from pushforward.probe._recording import Recording, run
-from pushforward.probe._sensitivity import Sensitivity, sensitivity
+from pushforward.probe._recording import Recording, load_any, run
+from pushforward.probe._verdicts import Verdict, as_rows, verdicts
 
 Progress = Callable[[str], object]
 
@@ -33,25 +35,36 @@ class Examination:
     """A recording and what was measured on it.
 
     `table` holds the observables under the chosen normalization and `centered` those
-    after the mean token is removed. What only weights tell is None for hidden states
-    from a file.
+    after the mean token is removed. What is not known is None: what only weights tell
+    for hidden states from a file, the fit for a text that is too short for it.
     """
 
     recording: Recording
     normalization: AbstractNormalization
     table: LayerTable
     centered: LayerTable
-    fit: Fit
+    fit: Fit | None = None
     heads: HeadTable | None = None
     seen_beta: Float[np.ndarray, "l h"] | None = None
     spectra: tuple[tuple[HeadSpectra, ...], ...] | None = None
     own: Float[np.ndarray, "l"] | None = None
     sensitivity: Sensitivity | None = None
+    motion: MotionSummary | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def effective_beta(self) -> Float[np.ndarray, "l h"]:
         """|B|_F / sqrt(d) of every head."""
         return np.array([[h.beta for h in layer] for layer in self.spectra or ()])
+
+    @property
+    def fitted(self) -> tuple[int, ...]:
+        """The layers that were fitted, counted from 0."""
+        return () if self.fit is None else self.fit.indices
+
+    def shares(self, name: str) -> Float[np.ndarray, "l"]:
+        """One of SHARES for every fitted layer; empty where nothing was fitted."""
+        return np.zeros(0) if self.fit is None else self.fit.shares(name)
 
     @property
     def regimes(self) -> Counter:
@@ -68,26 +81,32 @@ class Examination:
             "causal": self.recording.causal,
             "table": self.table.as_dict(),
             "centered": self.centered.as_dict(),
-            "fit": {
+        }
+        if self.fit is not None:
+            found["fit"] = {
                 "layers": list(self.fit.indices),
                 "beta": self.fit.betas.tolist(),
                 **{name: self.fit.shares(name).tolist() for name in SHARES},
-            },
-        }
-        if self.heads is not None and self.own is not None:
+            }
+        if self.heads is not None:
             heads = dataclasses.asdict(self.heads)
             found["heads"] = {name: value.tolist() for name, value in heads.items()}
-            found["heads"]["effective_beta"] = self.effective_beta.tolist()
             found["heads"]["seen_beta"] = np.asarray(self.seen_beta).tolist()
+        if self.spectra is not None:
+            found["heads"]["effective_beta"] = self.effective_beta.tolist()
             found["regimes"] = dict(self.regimes)
+        if self.own is not None:
             found["own_attention"] = self.own.tolist()
+        if self.motion is not None:
+            found["motion"] = self.motion.as_dict()
+        found["theory"] = as_rows(self.verdicts)
         if self.sensitivity is not None:
             found["sensitivity"] = self.sensitivity.share.tolist()
         return found
 
 
 def examine(
-    model: Model | Recording,
+    model: Any,
     text: Any = None,
     *,
     normalization: AbstractNormalization = Rms(),
@@ -103,22 +122,18 @@ def examine(
     backward passes for the sensitivity; zero leaves it out. A `Recording` of hidden
     states stands for a model and its text. `tell` is called with one line per stage.
     """
+    weights: Model | None = None
     if isinstance(model, Recording):
         recording = model
     else:
-        tell(f"{model.name}: running the model")
+        tell(f"{getattr(model, 'name', 'model')}: running the model")
         recording = run(model, text, depth=depth)
+        weights = _weights(model)
+    name = recording.name
     trajectory = recording.trajectory(normalization)
-    tell(f"{recording.name}: fitting the theory, layer by layer")
-    on_sphere = normalization if normalization.on_sphere else Rms()
-    fitted = fit(
-        recording.trajectory(on_sphere),
-        key=key_for(seed, "fit"),
-        causal=bool(recording.causal),
-        layers=evenly(recording.depth, most_fitted),
-    )
-    tell(f"{recording.name}: observables of {recording.depth + 1} frames")
-    beta = float(np.median(fitted.betas))
+    fitted = _fitted(recording, normalization, most_fitted, seed, tell)
+    tell(f"{name}: observables of {recording.depth + 1} frames")
+    beta = 1.0 if fitted is None else float(np.median(fitted.betas))
     found = Examination(
         recording=recording,
         normalization=normalization,
@@ -126,32 +141,72 @@ def examine(
         centered=layer_table(recording.trajectory(Centered()), beta=beta),
         fit=fitted,
     )
-    if isinstance(model, Recording):
-        return found
-    return _with_weights(found, model, depth, probes, seed, tell)
+    if recording.attention is not None:
+        tell(f"{name}: heads")
+        found = dataclasses.replace(
+            found, heads=head_table(recording), seen_beta=seen_beta(recording)
+        )
+    if recording.update is not None:
+        found = dataclasses.replace(found, own=own_attention(recording))
+    scheme = None
+    if weights is not None:
+        scheme = weights.transformer.about.scheme
+        found = _with_weights(found, weights, depth, probes, seed, tell)
+    return dataclasses.replace(found, verdicts=verdicts(found, scheme))
+
+
+def _weights(model: Any) -> Model | None:
+    """The weights, where they are known; an object may run without that."""
+    try:
+        return load_any(model)
+    except InputError:
+        return None
+
+
+def _fitted(
+    recording: Recording,
+    normalization: AbstractNormalization,
+    most: int,
+    seed: int,
+    tell: Progress,
+) -> Fit | None:
+    """The theory's layers, with a line of progress for each; None for a short text."""
+    n = recording.hidden.shape[1]
+    if n < FEWEST:
+        tell(f"{recording.name}: {n} tokens, too few to fit (at least {FEWEST})")
+        return None
+    on_sphere = normalization if normalization.on_sphere else Rms()
+    return fit(
+        recording.trajectory(on_sphere),
+        key=key_for(seed, "fit"),
+        causal=bool(recording.causal),
+        layers=evenly(recording.depth, most),
+        progress=lambda done, total: tell(
+            f"{recording.name}: fitting the theory, layer {done} of {total}"
+        ),
+    )
 
 
 def _with_weights(
     found: Examination, model: Model, depth, probes: int, seed: int, tell: Progress
 ) -> Examination:
-    """What only the weights tell: heads, spectra, attention's own share, gradients."""
+    """What only the weights tell: spectra of heads, gradients."""
     recording = found.recording
-    tell(f"{recording.name}: heads and their spectra")
+    tell(f"{recording.name}: spectra of the heads")
     layers = range(min(recording.depth, model.transformer.depth))
     spectra = tuple(tuple(head_spectra(model, recording, k)) for k in layers)
     curve = None
-    if probes:
+    if probes and not recording.tokens.image:
         tell(f"{recording.name}: gradients of the last token")
         key = key_for(seed, "sensitivity")
         ids = recording.tokens.ids
         curve = sensitivity(model, ids, key=key, probes=probes, depth=depth)
+    tell(f"{recording.name}: who moved which token")
     return dataclasses.replace(
         found,
-        heads=head_table(recording),
-        seen_beta=seen_beta(recording),
         spectra=spectra,
-        own=own_attention(recording),
         sensitivity=curve,
+        motion=motion_summary(model, recording),
     )
 
 

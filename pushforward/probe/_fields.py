@@ -8,8 +8,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+from pushforward._shapes import AnyArray
+from pushforward.errors import InputError
 from pushforward.fields import (
     AbstractField,
     AbstractMeanField,
@@ -20,16 +23,18 @@ from pushforward.fields import (
     Perceptron,
 )
 from pushforward.measures import AbstractMeasure, Particles
-from pushforward.probe._attention_weights import HeadWeights, Rotary
+from pushforward.probe._attention_weights import HeadWeights, Rotary, attend
+from pushforward.probe._layer import Layer
 from pushforward.probe._loading import Model
 from pushforward.probe._recording import load_any
+from pushforward.probe._transformer import Transformer
 from pushforward.spaces import Euclidean
 
 
 class RotaryAttention(AbstractField):
     """Causal attention whose queries and keys turn with the position of the token.
 
-    push_i = sum_{j<=i} softmax_j <R_i Q x_i, R_j K x_j> V x_j. Only i - j matters. A
+    drive_i = sum_{j<=i} softmax_j <R_i Q x_i, R_j K x_j> V x_j. Only i - j matters. A
     field of ordered tokens: it has no value "at any x".
     """
 
@@ -48,8 +53,26 @@ class RotaryAttention(AbstractField):
         return Drive(jax.nn.softmax(logits, axis=1) @ (x @ self.V.T))
 
 
+class TrainedAttention(AbstractField):
+    """The attention of a trained layer with all that is done to its scores.
+
+    A field of ordered tokens: it has no value "at any x".
+    """
+
+    heads: HeadWeights
+    causal: bool = eqx.field(static=True)
+
+    def drive(self, t, mu: Particles) -> Drive:
+        """sum_h O^h sum_j A^h_ij (V^h x_j + v^h) + o; all tokens weigh the same."""
+        x = jnp.asarray(mu.points)
+        heads = jax.tree_util.tree_map(
+            lambda leaf: jnp.asarray(leaf, x.dtype), self.heads
+        )
+        return Drive(attend(heads, x, causal=self.causal)[1])
+
+
 class GatedPerceptron(AbstractMeanField):
-    """push = W (s(G x) * (A x)): a perceptron whose units are opened by gates."""
+    """dx/dt = W (s(G x) * (A x)): a perceptron whose units are opened by gates."""
 
     W: Float[Array, "d m"]
     A: Float[Array, "m d"]
@@ -59,10 +82,6 @@ class GatedPerceptron(AbstractMeanField):
     def at(self, t, x: Float[Array, "m d"], mu: AbstractMeasure) -> Array:
         """Every point by itself; the measure plays no part."""
         return (self.activation(x @ self.G.T) * (x @ self.A.T)) @ self.W.T
-
-    def drive(self, t, mu: Particles) -> Drive:
-        """The push at every particle."""
-        return Drive(self.at(t, mu.points, mu))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,14 +96,14 @@ class LayerFields:
     perceptron: AbstractField
     lifted: bool
 
-    def tokens(self, x: Float[Array, "n d"]) -> Particles:
+    def tokens(self, x: Float[AnyArray, "n d"]) -> Particles:
         """Tokens as the measure that the fields act on."""
         x = jnp.asarray(x, float)
         if self.lifted:
             x = jnp.concatenate([x, jnp.ones((len(x), 1))], axis=1)
         return Particles(Euclidean(x.shape[1]), x)
 
-    def push(self, field: AbstractField, x: Float[Array, "n d"]) -> Array:
+    def push(self, field: AbstractField, x: Float[AnyArray, "n d"]) -> Array:
         """What a field of this layer adds to the tokens x."""
         v = field(0.0, self.tokens(x)).v
         return v[:, :-1] if self.lifted else v
@@ -94,23 +113,29 @@ def fields(model: Any, layer: int) -> LayerFields:
     """The weights of layer 0, 1, ... of a model as fields, biases and all.
 
     `attention` acts on `Recording.inputs[layer]`, where it gives
-    `Recording.update[layer]`. Encoders give `Heads` of `Attention`, GPT-2 of
-    `CausalAttention`, LLaMA-type decoders of `RotaryAttention`.
+    `Recording.update[layer]` (before a norm of it, where a model has one there).
+    Encoders give `Heads` of `Attention`, GPT-2 of `CausalAttention`, LLaMA-type
+    decoders of `RotaryAttention`; what does more to its scores is `TrainedAttention`.
     """
     found: Model = load_any(model)
     transformer = found.transformer
     weights = transformer.layer(layer)
-    heads = transformer.heads(weights)
-    lifted = transformer.rotary is None
-    matrices = [_matrices(heads, h, lifted) for h in range(len(heads.Q))]
-    made: list[AbstractField]
-    if transformer.rotary is not None:
-        made = [RotaryAttention(*m, transformer.rotary) for m in matrices]
-    else:
+    heads = weights.heads
+    rotary = heads.rotary
+    biased = any(np.any(np.asarray(getattr(heads, name))) for name in "qkvo")
+    lifted = heads.plain and rotary is None
+    attention: AbstractField
+    if lifted or (heads.plain and not biased):
+        matrices = [_matrices(heads, h, lifted) for h in range(len(heads.Q))]
         kind = CausalAttention if transformer.causal else Attention
-        made = [kind(1.0, *m) for m in matrices]
-    perceptron = _perceptron(transformer, weights, lifted)
-    return LayerFields(Heads(made), perceptron, lifted)
+        made: list[AbstractField] = [
+            RotaryAttention(*m, rotary) if rotary is not None else kind(1.0, *m)
+            for m in matrices
+        ]
+        attention = Heads(made)
+    else:
+        attention = TrainedAttention(heads, transformer.causal)
+    return LayerFields(attention, _perceptron(transformer, weights, lifted), lifted)
 
 
 def _matrices(heads: HeadWeights, h: int, lifted: bool) -> tuple[Array, Array, Array]:
@@ -120,7 +145,13 @@ def _matrices(heads: HeadWeights, h: int, lifted: bool) -> tuple[Array, Array, A
     vector: head 0 carries the one of the outputs.
     """
     Q, K, V, O, q, k, v, o = (
-        jnp.asarray(getattr(heads, name), float) for name in "QKVOqkvo"
+        jnp.asarray(
+            heads.every_head(getattr(heads, name))
+            if name in "KVkv"
+            else getattr(heads, name),
+            float,
+        )
+        for name in "QKVOqkvo"
     )
     if not lifted:
         return Q[h], K[h], O[h] @ V[h]
@@ -134,13 +165,21 @@ def _matrices(heads: HeadWeights, h: int, lifted: bool) -> tuple[Array, Array, A
     )
 
 
-def _perceptron(transformer, weights, lifted: bool) -> AbstractField:
+def _perceptron(
+    transformer: Transformer, weights: Layer, lifted: bool
+) -> AbstractField:
     parts: list[Any] = [
-        None if m is None else jnp.asarray(m, float) for m in transformer.mlp(weights)
+        None if m is None else jnp.asarray(m, float)
+        for m in (weights.W, weights.A, weights.b, weights.c, weights.G, weights.g)
     ]
-    W, A, b, c, G = parts
+    W, A, b, c, G, g = parts
     s = transformer.activation
     if G is not None:
+        if lifted or any(np.any(np.asarray(part)) for part in (b, c, g)):
+            raise InputError(
+                f"the perceptron of {transformer.name} has gates and biases, for which "
+                "there is no field. Use `split_motion` for what it adds."
+            )
         return GatedPerceptron(W, A, G, s)
     # The output bias is one more hidden unit that is always on.
     on = 8.0

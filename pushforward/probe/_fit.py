@@ -5,6 +5,8 @@ Layer l moves unit tokens x to y. The theory's layer is
     y = normalize(x_i + V sum_j A_ij x_j),  A_ij = softmax_j beta <x_i, x_j>,
 
 with one beta and one matrix V. Everything reported is on tokens that were held out.
+
+A perceptron added to fitted attention, by gradient descent through the layer.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import dataclasses
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
@@ -20,9 +23,9 @@ from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.fields import Attention, CausalAttention, Multiple
 from pushforward.flows import Trajectory
-from pushforward.probe._fit_perceptron import fitted_perceptron
 from pushforward.probe._recording import Recording
 from pushforward.probe._regression import (
+    Points,
     Split,
     attention_descent,
     left_out,
@@ -32,8 +35,65 @@ from pushforward.probe._regression import (
 )
 from pushforward.spaces import Sphere
 
+STEPS, RATE, CHECK = 240, 3e-3, 20
+WATCHED = 5  # one training token in so many decides when to stop
+
+
+def fitted_perceptron(
+    split: Split, push: Points, width: int, *, key: PRNGKeyArray
+) -> Points:
+    """W relu(A x + b) such that normalize(x + push + W relu(A x + b)) is near y.
+
+    `push` is what attention predicts, for training tokens by a fit without them.
+    Descends the error of the training tokens by Adam and keeps the weights of the
+    smallest error on a fifth of them, which the descent does not see; W starts at
+    zero, so that at worst nothing is added.
+    """
+    try:
+        import optax
+    except ImportError:
+        raise InputError(
+            "fitting a perceptron needs optax. Run "
+            "`pip install 'pushforward[control]'`."
+        ) from None
+    train, d = split.train, split.x.shape[1]
+    watched, used = train[::WATCHED], np.delete(train, slice(0, None, WATCHED))
+    A = jax.random.normal(key, (width, d)) * np.sqrt(2.0)
+    parameters = (jnp.zeros((d, width)), A, jnp.zeros(width))
+    start, end, data = map(jnp.asarray, (split.x + push, split.y, split.x))
+
+    def added(parameters):
+        W, A, b = parameters
+        return jax.nn.relu(data @ A.T + b[None, :]) @ W.T
+
+    def error(parameters, rows):
+        z = start + added(parameters)
+        z = z / jnp.linalg.norm(z, axis=1, keepdims=True)
+        return jnp.mean(jnp.sum((z - end) ** 2, axis=1)[rows])
+
+    adam = optax.adam(RATE)
+
+    def step(carry, _):
+        parameters, state = carry
+        slope = jax.grad(error)(parameters, used)
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes integers and floats
+            updates, state = adam.update(slope, state)
+        return (optax.apply_updates(parameters, updates), state), None
+
+    advance = jax.jit(lambda carry: jax.lax.scan(step, carry, None, length=CHECK)[0])
+    carry = (parameters, adam.init(parameters))
+    best, kept = error(parameters, watched), parameters
+    for _ in range(STEPS // CHECK):
+        carry = advance(carry)
+        now = error(carry[0], watched)
+        if now < best:
+            best, kept = now, carry[0]
+    return np.asarray(added(kept))
+
+
 ROUNDS = 5  # of lengths before normalizing; later ones change shares by 1e-3
 HELD_OUT = 4  # one token in so many is kept for the report
+FEWEST = 2 * HELD_OUT  # tokens
 SHARES = ("plain", "attention", "shuffled", "linear", "both")
 
 
@@ -117,8 +177,10 @@ def fit(
             f"{trajectory.final.space!r}. Record with Rms() or LayerNormalized()."
         )
     n = trajectory.final.n
-    if n < 2 * HELD_OUT:
-        raise InputError(f"a fit needs at least {2 * HELD_OUT} tokens, got {n}.")
+    if n < FEWEST:
+        raise InputError(
+            f"a fit needs at least {FEWEST} tokens, got {n}. Take a longer text."
+        )
     whole("perceptron", perceptron, 0, "It is a number of hidden units.")
     chosen = tuple(range(len(trajectory) - 1)) if layers is None else tuple(layers)
     points = np.asarray(trajectory.points, float)

@@ -1,14 +1,14 @@
 """What each attention head does: its matrices, its spectra, its regime."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
-from jaxtyping import Complex, Float
+from jaxtyping import Float, Inexact
 
 from pushforward.errors import InputError
 from pushforward.observables import attention_rank
-from pushforward.probe._loading import Model
-from pushforward.probe._recording import Recording
+from pushforward.probe._recording import Recording, load_any
 
 TIE = 1e-6  # eigenvalues closer than this share of the largest count as equal
 
@@ -56,33 +56,45 @@ class HeadSpectra:
     `V` holds the eigenvalues of O V that can be nonzero, `B` those of the symmetrized
     Q^T K. `beta` is the effective inverse temperature |B|_F / sqrt(d), the one of
     B = beta I; `aligned` is tr(B) / d, the part of B that is like the identity and the
-    only one that the theory's B = beta I has. `regime` is the row of the table of
-    limits that (Q, K, V) falls in. [geshkovski2023clusters]
+    only one that the theory's B = beta I has. `pull` is tr(O V) in standard deviations
+    of what a random rotation of O V has, |O V|_F / sqrt(d): positive attracts. `regime`
+    is the row of the table of limits that (Q, K, V) falls in. [geshkovski2023clusters]
     """
 
-    V: Complex[np.ndarray, "k"]
-    B: Float[np.ndarray, "2k"]
+    V: Inexact[np.ndarray, "k"]
+    B: Float[np.ndarray, "b"]
     beta: float
     aligned: float
     regime: str
+    pull: float = 0.0
 
 
-def head_spectra(model: Model, recording: Recording, layer: int) -> list[HeadSpectra]:
+def head_spectra(model: Any, recording: Recording, layer: int) -> list[HeadSpectra]:
     """The spectra of every head of a layer.
 
     Gains of a norm before attention are absorbed in Q, K, V, and lengths of tokens
     (root mean square over the text) too, so that heads of all models act on unit
     vectors. Biases and rotary positions are left out: this is the head at distance 0.
+    A norm of queries and keys enters by its mean scale on the text.
     """
-    transformer = model.transformer
-    weights = transformer.heads(transformer.layer(layer))
+    weights = load_any(model).transformer.layer(layer).heads
     if recording.inputs is None:
         length = np.ones(())
     else:
         length = np.sqrt((recording.inputs[layer].astype(float) ** 2).sum(1).mean())
-    Q, K, V = (np.asarray(w, float) * length for w in (weights.Q, weights.K, weights.V))
+    groups = (np.asarray(weights.every_head(w), float) for w in (weights.K, weights.V))
+    Q, K, V = (length * w for w in (np.asarray(weights.Q, float), *groups))
+    if weights.gains is not None and recording.inputs is not None:
+        u = recording.inputs[layer].astype(float) / length
+        Q, K = (_normed(M, u, g) for M, g in zip((Q, K), weights.gains, strict=True))
     O = np.asarray(weights.O, float)
     return [spectra(*parts) for parts in zip(Q, K, V, O, strict=True)]
+
+
+def _normed(M: np.ndarray, u: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """The matrices of heads over the root mean square of what they give on tokens u."""
+    sizes = np.sqrt(np.mean((M @ u.T) ** 2, axis=(1, 2), keepdims=True))
+    return M / sizes * np.asarray(gain, float)[None, :, None]
 
 
 def spectra(
@@ -98,6 +110,7 @@ def spectra(
     k = len(Q)
     symmetric = (R[:, :k] @ R[:, k:].T + R[:, k:] @ R[:, :k].T) / 2
     norm = np.sqrt(np.sum((Q @ Q.T) * (K @ K.T)))  # |Q^T K|_F
+    size = np.sqrt(np.sum((O.T @ O) * (V @ V.T)))  # |O V|_F
     leading = np.argmax(np.abs(values))
     direction = O @ vectors[:, leading]
     return HeadSpectra(
@@ -106,6 +119,7 @@ def spectra(
         beta=float(norm / np.sqrt(d)),
         aligned=float(np.trace(K @ Q.T) / d),
         regime=regime(values, direction, Q, K, full=len(V) == d),
+        pull=float(values.sum().real * np.sqrt(d) / max(size, 1e-300)),
     )
 
 
@@ -118,8 +132,8 @@ REGIMES = (POLYTOPE, HYPERPLANES, SUBSPACES, COLLAPSE, OUTSIDE)
 
 
 def regime(
-    values: Complex[np.ndarray, "k"],
-    direction: Complex[np.ndarray, "d"],
+    values: Inexact[np.ndarray, "k"],
+    direction: Inexact[np.ndarray, "d"],
     Q: Float[np.ndarray, "k d"],
     K: Float[np.ndarray, "k d"],
     *,
@@ -153,21 +167,27 @@ def regime(
     return OUTSIDE
 
 
-def seen_beta(recording: Recording) -> Float[np.ndarray, "l h"]:
+def seen_beta(
+    recording: Recording, rows: slice = slice(None)
+) -> Float[np.ndarray, "l h"]:
     """The inverse temperature that explains the attention seen, per layer and head.
 
     The slope of log A_ij against <x_i, x_j>, after the mean of every row is taken from
     both: with logits beta <x_i, x_j> + c_i it is beta. x are the unit directions of
-    what attention read. Rows of causal heads are their past.
+    what attention read, or of hidden states where that is not known.
+    Rows of causal heads are their past. `rows` picks the tokens that pay attention.
     """
     A = needs_attention(recording)
-    assert recording.inputs is not None
+    read = recording.hidden if recording.inputs is None else recording.inputs
     n = A.shape[-1]
     mask = np.tri(n, dtype=bool) if recording.causal else np.ones((n, n), bool)
-    count = mask.sum(axis=1)
+    used = np.zeros((n, 1), bool)
+    used[rows] = True
+    mask = mask & used
+    count = np.maximum(mask.sum(axis=1), 1)
     slopes = np.zeros(A.shape[:2])
     for k, layer in enumerate(A):
-        x = recording.inputs[k].astype(float)
+        x = read[k].astype(float)
         x = x / np.linalg.norm(x, axis=1, keepdims=True)
         cosines = _rows_centered(x @ x.T, mask, count)
         logits = np.log(np.maximum(layer.astype(float), 1e-30))

@@ -1,21 +1,35 @@
-"""What happens to the tokens, layer by layer, in numbers."""
+"""What happens to the tokens, layer by layer, in numbers.
+
+Which tokens stand together, and for how many layers they do.
+
+Lost in the middle: how much the last token feels each position of the prompt.
+"""
 
 import dataclasses
+from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from pushforward._checks import positive
+from pushforward._checks import positive, whole
 from pushforward.flows import Trajectory
 from pushforward.functionals import InteractionEnergy
 from pushforward.measures import Particles
 from pushforward.observables import (
+    Clusters,
+    cluster_life,
     effective_rank,
     hemisphere_margin,
     mean_cosine,
     pair_cosines,
 )
+from pushforward.probe._layer import About, Layer, apply
+from pushforward.probe._recording import Recording, Text, load_any, read_by
+from pushforward.probe._transformer import Transformer, steps
 from pushforward.spaces import Sphere
 
 RADII = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
@@ -103,3 +117,123 @@ def cluster_counts(
     # zero means "no edge" to the graph routine; a common shift keeps the tree
     edges = minimum_spanning_tree(1.0 + geodesic).data - 1.0
     return np.array([1 + int((edges > r).sum()) for r in radii])
+
+
+@dataclasses.dataclass(frozen=True)
+class Lifetimes:
+    """Clusters of at least two tokens at a radius, through the layers.
+
+    `alive[l]` is how many there are in frame l, `longest` the largest number of layers
+    that one of them keeps the same tokens, `mean` the average.
+    """
+
+    radius: float
+    alive: tuple[int, ...]
+    longest: float
+    mean: float
+
+
+def lifetimes(trajectory: Trajectory, radius: float) -> Lifetimes:
+    """How long clusters of a recorded trajectory keep the same tokens, in layers."""
+    life = cluster_life(trajectory, radius)
+    n, end = trajectory.final.n, float(trajectory.times[-1] - trajectory.times[0])
+    spans = []
+    alive = np.zeros(len(trajectory), int)
+    for one in life.lives:
+        if one.mass < 1.5 / n:
+            continue
+        birth = np.exp(one.birth)
+        death = end + 1 if np.isinf(one.death) else np.exp(one.death)
+        spans.append(min(death, end) - birth)
+        first, last = round(birth), round(death)
+        alive[first:last] += 1
+    longest = max(spans, default=0.0)
+    mean = float(np.mean(spans)) if spans else 0.0
+    return Lifetimes(radius, tuple(alive.tolist()), float(longest), mean)
+
+
+def gathered(
+    recording: Recording, trajectory: Trajectory, layer: int, radius: float
+) -> list[list[str]]:
+    """The tokens of each cluster of two or more in a layer, largest cluster first."""
+    labels = Clusters(radius)(trajectory[layer]).labels
+    sizes = np.bincount(labels)
+    strings = recording.tokens.strings
+    order = [k for k in np.argsort(-sizes, kind="stable") if sizes[k] > 1]
+    return [[strings[i] for i in np.flatnonzero(labels == k)] for k in order]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sensitivity:
+    """|d x_last / d x_i| for each position i, and its standard error.
+
+    The derivative of the direction of the last token after the last layer with
+    respect to the embedding of token i, in the Frobenius norm, per unit of relative
+    change |dx_i| / |x_i|. `positions` are (i + 1/2) / n in (0, 1).
+    """
+
+    positions: Float[np.ndarray, "n"]
+    values: Float[np.ndarray, "n"]
+    errors: Float[np.ndarray, "n"]
+
+    @property
+    def share(self) -> Float[np.ndarray, "n"]:
+        """Values divided by their mean over positions: one is average."""
+        return self.values / self.values.mean()
+
+
+def sensitivity(
+    model: Any,
+    text: Text,
+    *,
+    key: PRNGKeyArray,
+    probes: int = 8,
+    depth: int | None = None,
+    tokenizer: Any = None,
+) -> Sensitivity:
+    """The sensitivity of the last token to every position, by backpropagation.
+
+    For a random unit vector u, E |J^T u|^2 = |J|_F^2 / d: each of `probes` vectors
+    costs one backward pass through the model and gives all positions at once.
+    """
+    probes = whole("probes", probes, 2, "Two at least, for a standard error.")
+    found = load_any(model)
+    transformer = found.transformer
+    tokens, given = read_by(found, text, tokenizer)
+    frames = [frame for frame, _ in steps(transformer, given, depth)]
+    x = frames[0]
+    d = x.shape[1]
+    directions = jax.random.normal(key, (probes, d), x.dtype)
+    directions = directions / jnp.linalg.norm(directions, axis=1, keepdims=True)
+    squares = _pulled_back(transformer, frames, directions)
+    lengths = np.linalg.norm(np.asarray(x, float), axis=1)
+    squares = d * np.asarray(squares, float) * lengths[None, :] ** 2
+    values = np.sqrt(squares.mean(axis=0))
+    spread = squares.std(axis=0, ddof=1) / np.sqrt(probes)
+    n = len(tokens)
+    errors = spread / (2 * np.maximum(values, 1e-300))
+    return Sensitivity((np.arange(n) + 0.5) / n, values, errors)
+
+
+def _pulled_back(
+    transformer: Transformer, frames: list[Array], directions: Array
+) -> Array:
+    """|J_i^T u|^2 for every probe u and place i, back through one layer at a time."""
+
+    def end(x: Array) -> Array:
+        last = transformer.last(x)[-1]
+        return last / jnp.linalg.norm(last)
+
+    _, pull = jax.vjp(end, frames[-1])
+    slopes = jax.vmap(lambda u: pull(u)[0])(directions)
+    for k in reversed(range(len(frames) - 1)):
+        layer = transformer.layers[0 if transformer.shared else k]
+        slopes = _back(transformer.about, layer, frames[k], slopes)
+    return jnp.sum(slopes**2, axis=2)
+
+
+@eqx.filter_jit
+def _back(about: About, layer: Layer, x: Array, slopes: Array) -> Array:
+    """Cotangents of the tokens before a layer from those after it, probe by probe."""
+    _, pull = jax.vjp(lambda x: apply(about, layer, x)[0], x)
+    return jax.lax.map(lambda slope: pull(slope)[0], slopes)

@@ -1,29 +1,25 @@
 """From a name, a folder or a file to a model that runs."""
 
 import dataclasses
+import os
 import pathlib
 from typing import Any
 
-import numpy as np
-
 from pushforward.errors import InputError
-from pushforward.probe._bert import bert
+from pushforward.probe._building import built
 from pushforward.probe._catalogue import model_folder, models
+from pushforward.probe._config import read_config
 from pushforward.probe._gguf import read_gguf
-from pushforward.probe._gpt2 import gpt2
-from pushforward.probe._llama import llama
-from pushforward.probe._tensors import read_arrays, read_config
 from pushforward.probe._text import tokenizer_of
-from pushforward.probe._transformer import AbstractTransformer
-
-FAMILIES = {"bert": bert, "albert": bert, "gpt2": gpt2, "llama": llama}
+from pushforward.probe._transformer import Transformer
+from pushforward.probe._weights import OnDisk
 
 
 @dataclasses.dataclass(frozen=True)
 class Model:
     """A trained Transformer with the tokenizer it was trained with (or None)."""
 
-    transformer: AbstractTransformer
+    transformer: Transformer
     tokenizer: Any
 
     @property
@@ -36,11 +32,13 @@ class Model:
 
 
 def load_model(model: str | pathlib.Path) -> Model:
-    """A model by name ("minilm", "smollm2"), from a local folder or a .gguf file.
+    """A model by name, from a local folder or a .gguf file.
 
-    A folder holds config.json, *.safetensors and, to read text, tokenizer.json, for
-    BERT, ALBERT, GPT-2 or LLaMA-type models. Weights are float32. Nothing is fetched
-    and no code of the folder is run.
+    A name is "minilm" or "smollm2", or one of a hub whose files are already in the
+    cache of this machine ("org/name"). A folder holds config.json, *.safetensors and,
+    to read text, tokenizer.json, of one of the families in docs/probe.md. Weights may
+    be float16 or bfloat16; all is computed in float32. Layers that do not fit into
+    memory together are read one by one. Nothing is fetched and no code is run.
     """
     path = pathlib.Path(model)
     if str(model) in [entry.name for entry in models()]:
@@ -51,11 +49,13 @@ def load_model(model: str | pathlib.Path) -> Model:
         config, arrays, tokenizer = read_gguf(path)
         return Model(built(config, arrays, str(model)), tokenizer)
     if not path.is_dir():
+        path = hub_models().get(str(model), path)
+    if not path.is_dir():
         known = ", ".join(entry.name for entry in models())
         raise InputError(
             f"no model {str(model)!r}: it is neither a folder nor a .gguf file nor one "
-            f"of {known}. Fetch one with `pushforward models get minilm`; for a model "
-            "of the hub, download its folder first."
+            f"of {known}, and {_hub()} does not hold it. Fetch one with `pushforward "
+            "models get minilm`; for a model of the hub, download its folder first."
         )
     config = read_config(path)
     files = sorted(path.glob("*.safetensors"))
@@ -64,25 +64,29 @@ def load_model(model: str | pathlib.Path) -> Model:
             f"{path} holds no .safetensors file. Pickled weights (.bin, .pt) can run "
             "code and are refused: convert them with safetensors."
         )
-    arrays = {name: a for file in files for name, a in read_arrays(file).items()}
-    name = str(model) if len(path.parts) == 1 else path.name
-    return Model(built(config, arrays, name), tokenizer_of(path))
+    short = len(path.parts) == 1 or str(model) in hub_models()
+    name = str(model) if short else path.name
+    return Model(built(config, OnDisk(files), name), tokenizer_of(path))
 
 
-def built(
-    config: dict[str, Any], arrays: dict[str, np.ndarray], name: str
-) -> AbstractTransformer:
-    """The model that a configuration describes, with these weights."""
-    kind = config.get("model_type")
-    if kind not in FAMILIES:
-        raise InputError(
-            f"models of type {kind!r} are not known; known: {', '.join(FAMILIES)}. "
-            "Save its hidden states (layers, tokens, dim) to a .npy file instead and "
-            "probe that."
-        )
-    try:
-        return FAMILIES[kind](config, arrays, name)
-    except (KeyError, TypeError, ZeroDivisionError) as error:
-        raise InputError(
-            f"the configuration of {name} is incomplete or wrong: {error!r}."
-        ) from None
+def hub_models() -> dict[str, pathlib.Path]:
+    """Models that a hub's own tools left on this machine, by name; nothing is fetched.
+
+    Those with a configuration and safetensors, at the revision they call main.
+    """
+    found = {}
+    for folder in sorted(_hub().glob("models--*")):
+        main = folder / "refs" / "main"
+        snapshots = sorted((folder / "snapshots").glob("*"))
+        if main.is_file():
+            snapshots = [folder / "snapshots" / main.read_text().strip()]
+        for path in snapshots[-1:]:
+            if (path / "config.json").is_file() and any(path.glob("*.safetensors")):
+                found[folder.name[len("models--") :].replace("--", "/")] = path
+    return found
+
+
+def _hub() -> pathlib.Path:
+    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    chosen = os.environ.get("HF_HUB_CACHE") or pathlib.Path(home) / "hub"
+    return pathlib.Path(chosen).expanduser()

@@ -13,25 +13,30 @@ from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
 from pushforward.flows import Outcome, Trajectory
-from pushforward.measures import Particles
 from pushforward.probe._loading import Model, load_model
 from pushforward.probe._normalization import AbstractNormalization, Rms
-from pushforward.probe._text import Tokens, tokens_of
-from pushforward.probe._torch import from_transformers, hidden_by_torch, is_torch
-from pushforward.probe._transformer import forward
+from pushforward.probe._text import Tokens, patch_tokens, tokens_of
+from pushforward.probe._torch import (
+    from_transformers,
+    is_torch,
+    name_of,
+    seen_by_torch,
+)
+from pushforward.probe._transformer import steps
 
-Text = str | Sequence[int] | Int[np.ndarray, "n"]
+Text = str | Sequence[int] | Int[np.ndarray, "n"] | Float[np.ndarray, "c y x"]
+MOST_ATTENTION = 2**31  # bytes; larger attention matrices are not kept
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Recording:
     """Hidden states by layer, and what each layer computed, on the tokens of a text.
 
     `hidden[0]` are the embeddings and `hidden[l]` the residual stream after layer l,
     before any last norm. `inputs[l]` is what the attention of layer l + 1 reads, and
     `inputs[-1]` the states after the model's last norm. `attention[l]` are the
-    matrices of the heads and `update[l]` what attention adds to the tokens. The parts
-    are None when only hidden states are known.
+    matrices of the heads, `update[l]` what attention adds to the tokens and
+    `perceptron[l]` what the perceptron adds. Parts that are not known are None.
     """
 
     name: str
@@ -41,15 +46,27 @@ class Recording:
     attention: Float[np.ndarray, "k h n n"] | None = None
     update: Float[np.ndarray, "k n d"] | None = None
     causal: bool | None = None
+    perceptron: Float[np.ndarray, "k n d"] | None = None
 
     def __post_init__(self) -> None:
         bad = ~np.isfinite(self.hidden).all(axis=2)
         if bad.any():
+            layers = np.flatnonzero(bad.any(axis=1))
             layer, token = np.argwhere(bad)[0]
+            few = ", ".join(str(k) for k in layers[:8])
             raise InputError(
-                f"hidden states of {self.name} are not finite in {int(bad.sum())} "
-                f"places, first token {token} of layer {layer}. Leave them out."
+                f"hidden states of {self.name} are not finite in layers {few}"
+                f"{' ...' if len(layers) > 8 else ''} ({int(bad.sum())} tokens, first "
+                f"token {token} of layer {layer}). Record in float32, or leave those "
+                "layers or tokens out."
             )
+
+    def __repr__(self) -> str:
+        _, n, d = self.hidden.shape
+        parts = ("inputs", "attention", "update", "perceptron")
+        known = [name for name in parts if getattr(self, name) is not None]
+        more = f", with {', '.join(known)}" if known else ", hidden states alone"
+        return f"Recording({self.name}, {self.depth} layers, {n} tokens, d = {d}{more})"
 
     @property
     def depth(self) -> int:
@@ -63,22 +80,14 @@ class Recording:
         lengths |x| that a normalization divides out.
         """
         chosen = normalization.points(self.hidden, self.inputs)
-        points = jnp.asarray(chosen, float)
-        count, n, d = points.shape
-        first = Particles(normalization.space(d), points[0])
-        weights = jnp.broadcast_to(first.log_weights, (count, n))
-        frames = first.moved(points, weights)
+        _, n, d = chosen.shape
         norms = np.linalg.norm(self.hidden.astype(float), axis=2)
         said = f"{self.name}, {self.depth} layers, {n} tokens, {normalization.label}"
-        return Trajectory(
-            times=np.arange(count, dtype=float),
-            measures=frames,
-            final=first.moved(points[-1]),
+        return Trajectory.recorded(
+            normalization.space(d),
+            np.asarray(chosen, float),
             observed={"norm": norms},
             steps=jnp.asarray(self.depth),
-            rejected=jnp.asarray(0),
-            status=jnp.asarray(0),
-            field=None,
             outcome=Outcome("recorded", f"hidden states of {said}."),
         )
 
@@ -112,29 +121,37 @@ def run(
 ) -> Recording:
     """Run a trained model on a text and keep all that it did.
 
-    `model` is a name ("minilm", "smollm2"), a local folder, a .gguf file, a `Model`, or
-    a model object of transformers. An object runs as it is, in eval mode, by its own
-    code; what only its weights tell is computed here. `text` is a string, or token ids.
+    `model` is a name ("minilm", "smollm2", or one in the hub cache), a local folder, a
+    .gguf file, a `Model`, or a model object of transformers, whatever its family. An
+    object runs as it is, in eval mode, by its own code; what only its weights tell is
+    computed here where its family is known. `text` is a string, or token ids, or for a
+    model of images an image (channels, height, width) as its own processor makes it.
     `depth` beyond the trained one is allowed where layers share their weights.
+    Attention matrices are kept up to 2 GiB of them.
     """
     if is_torch(model):
         return _of_object(model, text, depth, tokenizer)
-    chosen = model if isinstance(model, Model) else load_model(model)
+    chosen = load_any(model)
     transformer = chosen.transformer
-    tokens = tokens_of(
-        text,
-        tokenizer or chosen.tokenizer,
-        context=transformer.about.context,
-        vocabulary=transformer.about.vocabulary,
-    )
-    states = forward(transformer, tokens.ids, depth=depth)
+    tokens, given = read_by(chosen, text, tokenizer)
+    hidden, inputs, attention, update, push = [], [], [], [], []
+    for x, parts in steps(transformer, given, depth):
+        hidden.append(np.asarray(x))
+        if parts is None:
+            continue
+        inputs.append(np.asarray(parts.inputs))
+        update.append(np.asarray(parts.update))
+        push.append(np.asarray(parts.perceptron))
+        if parts.attention.nbytes * transformer.depth <= MOST_ATTENTION:
+            attention.append(np.asarray(parts.attention))
     return Recording(
         name=chosen.name,
         tokens=tokens,
-        hidden=np.asarray(states.hidden),
-        inputs=np.concatenate([states.inputs, np.asarray(states.last)[None]]),
-        attention=np.asarray(states.attention),
-        update=np.asarray(states.update),
+        hidden=np.stack(hidden),
+        inputs=np.stack([*inputs, np.asarray(transformer.last(x))]),
+        attention=np.stack(attention) if attention else None,
+        update=np.stack(update),
+        perceptron=np.stack(push),
         causal=transformer.causal,
     )
 
@@ -156,19 +173,59 @@ def record(
     return recording.trajectory(normalization)
 
 
+def read_by(chosen: Model, text: Text, tokenizer: Any) -> tuple[Tokens, np.ndarray]:
+    """What a model reads, as tokens to print and as numbers to embed."""
+    about = chosen.transformer.about
+    if about.image is not None:
+        return patch_tokens(text, about.image, about.context)
+    tokens = tokens_of(
+        text,
+        tokenizer or chosen.tokenizer,
+        context=about.context,
+        vocabulary=about.vocabulary,
+    )
+    return tokens, tokens.ids
+
+
 def _of_object(model: Any, text: Text, depth: int | None, tokenizer: Any) -> Recording:
-    """By the object's own code; attention and norms by ours, from its weights."""
+    """By the object's own code; norms and updates by ours, from its weights."""
     own = from_transformers(model, tokenizer)
-    if own is None or depth is not None:
-        if own is None:
-            raise InputError(
-                f"`model` of type {model.config.model_type!r} is not known here. Save "
-                "its hidden states (layers, tokens, dim) and read them."
-            )
-        return run(own, text, depth=depth)
-    ours = run(own, text)
-    hidden = hidden_by_torch(model, ours.tokens.ids)
-    return dataclasses.replace(ours, hidden=hidden)
+    if own is not None and not model.training:
+        ours = run(own, text, depth=depth)
+        if depth is not None:
+            return ours
+        given = np.asarray(text) if ours.tokens.image else ours.tokens.ids
+        return dataclasses.replace(ours, hidden=seen_by_torch(model, given).hidden)
+    if depth is not None:
+        raise InputError(
+            f"`depth` needs the layers of {name_of(model)}, whose family is not known "
+            "here. Leave it out."
+        )
+    config = model.config
+    if isinstance(text, str) or np.ndim(text) == 1:
+        tokens = tokens_of(
+            text,
+            tokenizer,
+            context=getattr(config, "max_position_embeddings", None) or 10**6,
+            vocabulary=getattr(config, "vocab_size", None) or 10**9,
+        )
+        seen = seen_by_torch(model, tokens.ids)
+    else:
+        seen = seen_by_torch(model, np.asarray(text))
+        count = seen.hidden.shape[1]
+        tokens = Tokens(np.arange(count), tuple(f"<{i}>" for i in range(count)), ())
+    return Recording(
+        name=name_of(model),
+        tokens=tokens,
+        hidden=seen.hidden,
+        attention=seen.attention,
+        causal=looks_back(seen.attention),
+    )
+
+
+def looks_back(attention: Float[np.ndarray, "k h n n"] | None) -> bool | None:
+    """Whether no token attends to a later one; None when attention is not known."""
+    return None if attention is None else not np.triu(attention, 1).any()
 
 
 def _begins_word(text: str, k: int) -> bool:
@@ -176,13 +233,16 @@ def _begins_word(text: str, k: int) -> bool:
 
 
 def load_any(model: Any) -> Model:
-    """A `Model` from whatever `run` accepts."""
+    """A `Model`, with weights, from whatever `run` accepts."""
     if isinstance(model, Model):
         return model
     if is_torch(model):
         found = from_transformers(model, None)
         if found is None:
-            raise InputError(f"`model` {model.config.model_type!r} is not known here.")
+            raise InputError(
+                f"the weights of `model` ({model.config.model_type!r}) are not known "
+                "here. `run` records its hidden states and attention all the same."
+            )
         return found
     if isinstance(model, str | pathlib.Path):
         return load_model(model)

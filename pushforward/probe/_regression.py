@@ -16,9 +16,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 Points = Float[np.ndarray, "n d"]
+Features = Float[np.ndarray, "n k"]
 BETAS = (1.0, 8.0)  # where descents start; the error has several valleys
 LOG_BETA, LOG_RIDGE = (np.log(1e-2), np.log(1e3)), (np.log(1e-7), np.log(1e1))
 STEPS = (-10.0, 10.0)
@@ -85,14 +86,27 @@ def plain_descent(split: Split) -> tuple[float, float]:
     return float(np.exp(best[0])), float(best[1])
 
 
-def ridge_descent(split: Split, features: Points) -> float:
-    """The ridge of the smallest leave-one-out error for given features."""
-    data = (features[split.train], split.motion[split.train])
-    best = _minimum(_ridge_slope, [np.log([1e-3])], (LOG_RIDGE,), data)
-    return float(np.exp(best[0]))
+def ridge_descent(split: Split, features: Features) -> float:
+    """The ridge of the smallest leave-one-out error for given features.
+
+    With f f^T / n = U diag(s) U^T the hat matrix is U diag(s / (s + ridge)) U^T, so
+    that one decomposition serves all ridges.
+    """
+    f, motion = features[split.train], split.motion[split.train]
+    s, U = np.linalg.eigh(f @ f.T / len(f))
+    turned = U.T @ motion
+
+    def error(log_ridge: float) -> float:
+        shrink = s / (s + np.exp(log_ridge))
+        residual = motion - U @ (shrink[:, None] * turned)
+        left = residual / (1 - U**2 @ shrink)[:, None]
+        return float(np.log((left**2).sum()))
+
+    found: Any = minimize_scalar(error, bounds=LOG_RIDGE, method="bounded")
+    return float(np.exp(found.x))
 
 
-def solved(split: Split, features: Points, ridge: float) -> Float[np.ndarray, "d k"]:
+def solved(split: Split, features: Features, ridge: float) -> Float[np.ndarray, "d k"]:
     """M of the least squares |M f - motion|^2 + ridge |M|^2, through a Gram matrix."""
     f, motion = features[split.train], split.motion[split.train]
     n = len(f)
@@ -100,7 +114,7 @@ def solved(split: Split, features: Points, ridge: float) -> Float[np.ndarray, "d
     return np.linalg.solve(gram, motion / n).T @ f
 
 
-def left_out(split: Split, features: Points, ridge: float) -> Points:
+def left_out(split: Split, features: Features, ridge: float) -> Points:
     """Predicted motion; that of a training token by the fit without it."""
     M = solved(split, features, ridge)
     push = features @ M.T
@@ -142,14 +156,8 @@ def _plain_error(parameters, x, y, train, mask):
     return jnp.mean(jnp.sum((end - y) ** 2, axis=1)[train])
 
 
-def _ridge_error(log_ridge, features, motion):
-    gram = features @ features.T
-    return jnp.log(_left_out_error(gram, motion, jnp.exp(log_ridge[0])))
-
-
 _attention_slope = jax.jit(jax.value_and_grad(_attention_error))
 _plain_slope = jax.jit(jax.value_and_grad(_plain_error))
-_ridge_slope = jax.jit(jax.value_and_grad(_ridge_error))
 
 
 def _minimum(slope: Any, starts: list, bounds: tuple, data: tuple) -> np.ndarray:

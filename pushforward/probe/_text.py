@@ -1,4 +1,7 @@
-"""From text to tokens: the tokenizer that a model was trained with."""
+"""From text to tokens: the tokenizer that a model was trained with.
+
+A page of English to look at models with, written for this library.
+"""
 
 import dataclasses
 import pathlib
@@ -16,12 +19,14 @@ class Tokens:
     """A text as the model sees it: ids, their strings, and their place in the text.
 
     `spans[i]` are the characters [start, end) of token i; a special token has (0, 0).
+    Patches of an `image` are called by their row and column.
     """
 
     ids: Int[np.ndarray, "n"]
     strings: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
     text: str = ""
+    image: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -88,6 +93,25 @@ def tokens_of(
     return tokens
 
 
+def patch_tokens(
+    image: Any, shape: tuple[int, int, int], count: int
+) -> tuple[Tokens, np.ndarray]:
+    """The patches of an image as tokens, row by row, and the image itself."""
+    try:
+        pixels = np.asarray(image, np.float32)
+    except (TypeError, ValueError):
+        pixels = np.zeros(0, np.float32)
+    if pixels.shape != shape or not np.isfinite(pixels).all():
+        raise InputError(
+            f"`text` must be an image of shape {shape} (channels, height, width) of "
+            f"finite numbers for this model, got {image!r:.60}. Use the processor that "
+            "came with the model."
+        )
+    side = round((count - 1) ** 0.5)
+    places = [f"({i // side}, {i % side})" for i in range(count - 1)]
+    return Tokens(np.arange(count), ("[CLS]", *places), (), image=True), pixels
+
+
 def _encoded(text: str, tokenizer: Any) -> Tokens:
     if not text.strip():
         raise InputError("`text` is empty. Pass a sentence or a page of text.")
@@ -104,3 +128,30 @@ def _encoded(text: str, tokenizer: Any) -> Tokens:
     )
     spans = tuple((int(a), int(b)) for a, b in found.offsets)
     return Tokens(np.asarray(found.ids, int), strings, spans, text)
+
+
+SAMPLE = """\
+The river rises in the hills above the old town, where three springs meet under a
+stand of alder trees. For the first few miles it is no wider than a cart, and children
+cross it on stones. Farmers have argued about its water for as long as anyone can
+remember. In dry years the upper villages close their gates early and the lower
+villages send letters of complaint; in wet years nobody writes to anybody.
+
+Below the town the valley opens and the river slows. Here the water turns brown and
+carries clay, which the potters used to dig from the banks every autumn. Their kilns
+are gone, but the name of the street remains, and so does the habit of painting doors
+the same dark red that once came out of the fire. A small museum keeps the last wheel.
+Its keeper is a retired engineer who measures the height of the river each morning and
+writes it in a green notebook. He has not missed a day in nineteen years.
+
+What he has learned from the numbers is modest. Floods come when snow melts quickly,
+not when it rains for a long time. The river remembers a wet winter until June. After a
+dry summer the first storm hardly moves the gauge, because the ground drinks the water
+before it can run. He once tried to predict the height one week ahead and was right
+about as often as his neighbor, who looks at the swallows.
+
+Still, people come to ask him. The baker wants to know whether to move her flour from
+the cellar. The school wants to know whether the boats can go out. He opens the
+notebook, finds the years that look like this one, and tells them what the river did
+then. He never says what it will do now.
+"""

@@ -15,10 +15,10 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.probe._attention_weights import HeadWeights
-from pushforward.probe._bert import Bert, BertLayer
-from pushforward.probe._gpt2 import Gpt2, Gpt2Layer
+from pushforward.probe._embedding import Words
+from pushforward.probe._layer import About, Layer, Norm
 from pushforward.probe._loading import Model
-from pushforward.probe._transformer import About, AbstractTransformer, run_layers
+from pushforward.probe._transformer import Transformer, through
 
 WORDS, LENGTH, MOST = 12, 24, 6  # vocabulary, tokens per sequence, largest count told
 BATCH, RATE = 24, 2e-3
@@ -27,35 +27,43 @@ FLOAT = jnp.float32  # as models are trained
 
 def tiny_post_norm(
     depth: int = 2, d: int = 32, heads: int = 4, *, key: PRNGKeyArray
-) -> Bert:
+) -> Transformer:
     """A random model with LayerNorm after each sublayer, as in BERT; full attention."""
-    about = _about("tiny post-norm", depth)
-    key_words, key_places, key_layers = jax.random.split(key, 3)
-    return Bert(
-        words=jax.random.normal(key_words, (WORDS, d), FLOAT),
-        positions=0.1 * jax.random.normal(key_places, (LENGTH, d), FLOAT),
-        kind=jnp.zeros(d, FLOAT),
-        norm=jnp.stack([jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT)]),
-        lift=None,
-        layers=BertLayer(**_layers(depth, d, heads, key_layers)),
-        rotary=None,
-        about=about,
-    )
+    return _tiny("post-norm", "after", depth, d, heads, key)
 
 
 def tiny_pre_norm(
     depth: int = 2, d: int = 32, heads: int = 4, *, key: PRNGKeyArray
-) -> Gpt2:
+) -> Transformer:
     """A random model with LayerNorm before each sublayer, as in GPT-2; no mask."""
-    about = _about("tiny pre-norm", depth)
+    return _tiny("pre-norm", "before", depth, d, heads, key)
+
+
+def _tiny(
+    scheme: str, place: str, depth: int, d: int, heads: int, key: PRNGKeyArray
+) -> Transformer:
+    depth = whole("depth", depth, 1, "It is a number of layers.")
+    if d % heads:
+        raise InputError(f"`heads` = {heads} must divide `d` = {d}.")
     key_words, key_places, key_layers = jax.random.split(key, 3)
-    return Gpt2(
-        words=jax.random.normal(key_words, (WORDS, d), FLOAT),
-        positions=0.1 * jax.random.normal(key_places, (LENGTH, d), FLOAT),
-        norm=jnp.stack([jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT)]),
-        layers=Gpt2Layer(**_layers(depth, d, heads, key_layers)),
-        rotary=None,
-        about=about,
+    post = place == "after"
+    return Transformer(
+        embed=Words(
+            words=jax.random.normal(key_words, (WORDS, d), FLOAT),
+            positions=0.1 * jax.random.normal(key_places, (LENGTH, d), FLOAT),
+            norm=_norm(d) if post else None,
+        ),
+        layers=_layers(place, depth, d, heads, key_layers),
+        norm=None if post else _norm(d),
+        about=About(
+            name=f"tiny {scheme}",
+            depth=depth,
+            context=LENGTH,
+            vocabulary=WORDS,
+            activation="gelu_new",
+            causal=False,
+            scheme=scheme,
+        ),
     )
 
 
@@ -73,7 +81,7 @@ class TinyTraining:
 
 
 def train_tiny(
-    transformer: AbstractTransformer, steps: int = 250, *, key: PRNGKeyArray
+    transformer: Transformer, steps: int = 250, *, key: PRNGKeyArray
 ) -> TinyTraining:
     """Train a tiny model to count its tokens, by Adam on fresh random sequences."""
     try:
@@ -92,7 +100,8 @@ def train_tiny(
     def step(carry, key):
         arrays, state = carry
         loss, slope = jax.value_and_grad(_loss)(arrays, rest, _batch(key, BATCH))
-        updates, state = adam.update(slope, state)
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes integers and floats
+            updates, state = adam.update(slope, state)
         return (optax.apply_updates(arrays, updates), state), loss
 
     train = jax.jit(lambda carry, keys: jax.lax.scan(step, carry, keys))
@@ -114,15 +123,14 @@ def counting_text(key: PRNGKeyArray) -> Int[np.ndarray, "n"]:
     return np.asarray(_batch(key, 1)[0])
 
 
-def _about(name: str, depth: int) -> About:
-    depth = whole("depth", depth, 1, "It is a number of layers.")
-    return About(name, depth, LENGTH, WORDS, 1e-5, "gelu_new", causal=False)
+def _norm(d: int) -> Norm:
+    return Norm(jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT), eps=1e-5, centered=True)
 
 
-def _layers(depth: int, d: int, heads: int, key: PRNGKeyArray) -> dict:
+def _layers(
+    place: str, depth: int, d: int, heads: int, key: PRNGKeyArray
+) -> tuple[Layer, ...]:
     """Random weights of the usual scales: variance 1/d, biases zero."""
-    if d % heads:
-        raise InputError(f"`heads` = {heads} must divide `d` = {d}.")
     k, m = d // heads, 4 * d
     keys = jax.random.split(key, 6)
 
@@ -131,24 +139,26 @@ def _layers(depth: int, d: int, heads: int, key: PRNGKeyArray) -> dict:
         return scale * jax.random.normal(key, (depth, *shape), FLOAT)
 
     zeros = lambda *shape: jnp.zeros((depth, *shape), FLOAT)  # noqa: E731
-    norm = jnp.stack([jnp.ones(d, FLOAT), jnp.zeros(d, FLOAT)] * 2)
-    return {
-        "heads": HeadWeights(
-            Q=draw(keys[0], heads, k, d) / float(k) ** 0.5,
-            K=draw(keys[1], heads, k, d),
-            V=draw(keys[2], heads, k, d),
-            O=draw(keys[3], heads, d, k) / float(heads) ** 0.5,
-            q=zeros(heads, k),
-            k=zeros(heads, k),
-            v=zeros(heads, k),
-            o=zeros(d),
-        ),
-        "norms": jnp.broadcast_to(norm, (depth, 4, d)),
-        "A": draw(keys[4], m, d),
-        "b": zeros(m),
-        "W": draw(keys[5], d, m),
-        "c": zeros(d),
+    parts = {
+        "Q": draw(keys[0], heads, k, d) / float(k) ** 0.5,
+        "K": draw(keys[1], heads, k, d),
+        "V": draw(keys[2], heads, k, d),
+        "O": draw(keys[3], heads, d, k) / float(heads) ** 0.5,
+        **{name: zeros(heads, k) for name in "qkv"},
+        "o": zeros(d),
     }
+    A, W = draw(keys[4], m, d), draw(keys[5], d, m)
+    return tuple(
+        Layer(
+            heads=HeadWeights(**{name: part[i] for name, part in parts.items()}),
+            norms=({place: _norm(d)}, {place: _norm(d)}),
+            A=A[i],
+            b=jnp.zeros(m, FLOAT),
+            W=W[i],
+            c=jnp.zeros(d, FLOAT),
+        )
+        for i in range(depth)
+    )
 
 
 def _batch(key: PRNGKeyArray, size: int) -> Int[Array, "b n"]:
@@ -168,8 +178,7 @@ def _logits(arrays, rest, ids):
     transformer, readout = eqx.combine(arrays, rest)
 
     def one(ids):
-        x = run_layers(transformer, transformer.embed(ids), transformer.depth)[0]
-        return transformer.last(x) @ readout.T
+        return through(transformer, transformer.embed(ids)) @ readout.T
 
     return jax.vmap(one)(ids)
 

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import whole
-from pushforward.spaces._space import AbstractSpace
+from pushforward._shapes import AnyArray
+from pushforward.spaces._space import AbstractSpace, norm
 
 
 class Euclidean(AbstractSpace):
@@ -16,37 +17,49 @@ class Euclidean(AbstractSpace):
     def __init__(self, d: int):
         self.d = whole("d", d, 1, "It is the dimension of R^d.")
 
-    def project(self, x: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
+    def project(self, x: Float[AnyArray, "*n d"]) -> Float[AnyArray, "*n d"]:
         """x itself."""
         return x
 
     def tangent(
-        self, x: Float[Array, "*n d"], v: Float[Array, "*n d"]
-    ) -> Float[Array, "*n d"]:
+        self, x: Float[AnyArray, "*n d"], v: Float[AnyArray, "*n d"]
+    ) -> Float[AnyArray, "*n d"]:
         """v itself."""
         return v
 
     def distance(
-        self, x: Float[Array, "*n d"], y: Float[Array, "*n d"]
-    ) -> Float[Array, "*n"]:
+        self, x: Float[AnyArray, "*#n d"], y: Float[AnyArray, "*#n d"]
+    ) -> Float[AnyArray, "..."]:
         """|x - y|."""
-        return jnp.linalg.norm(x - y, axis=-1)
+        return norm(x - y)
 
-    def residual(self, x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
+    def residual(self, x: Float[AnyArray, "*n d"]) -> Float[AnyArray, "*n"]:
         """Zero: every vector is a point."""
         return jnp.zeros_like(x[..., 0])
 
     def exp(
-        self, x: Float[Array, "*n d"], v: Float[Array, "*n d"]
-    ) -> Float[Array, "*n d"]:
+        self, x: Float[AnyArray, "*n d"], v: Float[AnyArray, "*n d"]
+    ) -> Float[AnyArray, "*n d"]:
         """x + v."""
         return x + v
 
     def log(
-        self, x: Float[Array, "*n d"], y: Float[Array, "*n d"]
-    ) -> Float[Array, "*n d"]:
+        self, x: Float[AnyArray, "*n d"], y: Float[AnyArray, "*n d"]
+    ) -> Float[AnyArray, "*n d"]:
         """y - x."""
         return y - x
+
+    def coordinates(
+        self, x: Float[AnyArray, "*n d"], v: Float[AnyArray, "*n d"]
+    ) -> Float[AnyArray, "*n d"]:
+        """v itself."""
+        return v
+
+    def vectors(
+        self, x: Float[AnyArray, "*n d"], c: Float[Array, "*n d"]
+    ) -> Float[AnyArray, "*n d"]:
+        """c itself."""
+        return c
 
     def __repr__(self) -> str:
         return f"Euclidean({self.d})  # R^{self.d}"

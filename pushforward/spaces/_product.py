@@ -3,12 +3,15 @@
 import functools
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._checks import listed
+from pushforward._printing import short
+from pushforward._shapes import AnyArray
 from pushforward.errors import InputError
-from pushforward.spaces._space import AbstractSpace
+from pushforward.spaces._space import AbstractSpace, root
 
 
 class Product(AbstractSpace):
@@ -33,7 +36,7 @@ class Product(AbstractSpace):
         self.factors = tuple(factors)
         self.d = sum(f.d for f in factors)
 
-    def split(self, x: Float[Array, "*n d"]) -> list[Float[Array, "*n k"]]:
+    def split(self, x: Float[AnyArray, "*n d"]) -> list[Float[Array, "*n k"]]:
         """The coordinates of x in each factor."""
         ends, start = [], 0
         for factor in self.factors[:-1]:
@@ -41,30 +44,48 @@ class Product(AbstractSpace):
             ends.append(start)
         return jnp.split(x, ends, axis=-1)
 
-    def project(self, x: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
+    def project(self, x: Float[AnyArray, "*n d"]) -> Float[AnyArray, "*n d"]:
         """Factor by factor."""
         parts = zip(self.factors, self.split(x), strict=True)
         return jnp.concatenate([f.project(xk) for f, xk in parts], axis=-1)
 
     def tangent(
-        self, x: Float[Array, "*n d"], v: Float[Array, "*n d"]
-    ) -> Float[Array, "*n d"]:
+        self, x: Float[AnyArray, "*n d"], v: Float[AnyArray, "*n d"]
+    ) -> Float[AnyArray, "*n d"]:
         """Factor by factor."""
         parts = zip(self.factors, self.split(x), self.split(v), strict=True)
         return jnp.concatenate([f.tangent(xk, vk) for f, xk, vk in parts], axis=-1)
 
     def distance(
-        self, x: Float[Array, "*n d"], y: Float[Array, "*n d"]
-    ) -> Float[Array, "*n"]:
+        self, x: Float[AnyArray, "*#n d"], y: Float[AnyArray, "*#n d"]
+    ) -> Float[AnyArray, "..."]:
         """sqrt(sum_k dist_k^2)."""
         parts = zip(self.factors, self.split(x), self.split(y), strict=True)
-        return jnp.sqrt(sum(f.distance(xk, yk) ** 2 for f, xk, yk in parts))
+        return root(jnp.asarray(sum(f.distance(xk, yk) ** 2 for f, xk, yk in parts)))
 
-    def residual(self, x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
+    def residual(self, x: Float[AnyArray, "*n d"]) -> Float[AnyArray, "*n"]:
         """The largest residual of any factor."""
         parts = zip(self.factors, self.split(x), strict=True)
         return functools.reduce(jnp.maximum, [f.residual(xk) for f, xk in parts])
 
+    def coordinates(
+        self, x: Float[AnyArray, "*n d"], v: Float[AnyArray, "*n d"]
+    ) -> Float[AnyArray, "*n k"]:
+        """Factor by factor."""
+        parts = zip(self.factors, self.split(x), self.split(v), strict=True)
+        return jnp.concatenate([f.coordinates(xk, vk) for f, xk, vk in parts], axis=-1)
+
+    def vectors(
+        self, x: Float[AnyArray, "*n d"], c: Float[Array, "*n k"]
+    ) -> Float[AnyArray, "*n d"]:
+        """Factor by factor."""
+        parts, start = [], 0
+        for factor, xk in zip(self.factors, self.split(x), strict=True):
+            end = start + jax.eval_shape(factor.coordinates, xk, xk).shape[-1]
+            parts.append(factor.vectors(xk, c[..., start:end]))
+            start = end
+        return jnp.concatenate(parts, axis=-1)
+
     def __repr__(self) -> str:
-        names = ", ".join(repr(f).split("  #")[0] for f in self.factors)
+        names = ", ".join(short(f) for f in self.factors)
         return f"Product([{names}])"

@@ -1,5 +1,6 @@
 """Learn from samples: mixtures, representations, covariance and table alignment."""
 
+from pushforward.statistics._matrices import normalized as normalized
 from pushforward.statistics._swaps import GromovWasserstein as GromovWasserstein
 from pushforward.statistics._swaps import QuasiLikelihood as QuasiLikelihood
 from pushforward.statistics.accuracy import Accuracy as Accuracy
@@ -29,33 +30,34 @@ from pushforward.statistics.feature_distances import (
 from pushforward.statistics.feature_distances import (
     EuclideanDistance as EuclideanDistance,
 )
+from pushforward.statistics.imputation import HalfMinimum as HalfMinimum
 from pushforward.statistics.match_files import read_truth as read_truth
 from pushforward.statistics.match_files import write_candidates as write_candidates
 from pushforward.statistics.match_files import write_matches as write_matches
+from pushforward.statistics.match_files import write_merged as write_merged
 from pushforward.statistics.matching import Matching as Matching
 from pushforward.statistics.matching import Reason as Reason
 from pushforward.statistics.matching import match as match
+from pushforward.statistics.mixtures import BinomialCounts as BinomialCounts
+from pushforward.statistics.mixtures import FixedGrid as FixedGrid
+from pushforward.statistics.mixtures import GaussianErrors as GaussianErrors
+from pushforward.statistics.mixtures import GaussianNoise as GaussianNoise
 from pushforward.statistics.mixtures import MixtureFit as MixtureFit
+from pushforward.statistics.mixtures import PoissonCounts as PoissonCounts
+from pushforward.statistics.mixtures import Posterior as Posterior
+from pushforward.statistics.mixtures import estimated_noise as estimated_noise
 from pushforward.statistics.mixtures import npmle as npmle
-from pushforward.statistics.paired_tables import HIGH as HIGH
-from pushforward.statistics.paired_tables import LOW as LOW
-from pushforward.statistics.paired_tables import MEDIUM as MEDIUM
-from pushforward.statistics.paired_tables import Noise as Noise
-from pushforward.statistics.paired_tables import PairedTables as PairedTables
-from pushforward.statistics.paired_tables import simulate_cohort as simulate_cohort
-from pushforward.statistics.paired_tables import split_cohort as split_cohort
-from pushforward.statistics.recovery import RecoveryCurve as RecoveryCurve
-from pushforward.statistics.recovery import recovery_curve as recovery_curve
-from pushforward.statistics.representation_errors import (
-    gulp_standard_error as gulp_standard_error,
-)
-from pushforward.statistics.representation_files import (
-    read_representation as read_representation,
-)
 from pushforward.statistics.representations import GulpDistance as GulpDistance
 from pushforward.statistics.representations import GulpMatrix as GulpMatrix
 from pushforward.statistics.representations import gulp as gulp
+from pushforward.statistics.representations import gulp_errors as gulp_errors
 from pushforward.statistics.representations import gulp_matrix as gulp_matrix
+from pushforward.statistics.representations import (
+    gulp_standard_error as gulp_standard_error,
+)
+from pushforward.statistics.representations import (
+    read_representation as read_representation,
+)
 from pushforward.statistics.scaling import Scaling as Scaling
 from pushforward.statistics.scaling import classical_scaling as classical_scaling
 from pushforward.statistics.similarities import (
@@ -65,11 +67,11 @@ from pushforward.statistics.similarities import KernelAlignment as KernelAlignme
 from pushforward.statistics.similarities import cca as cca
 from pushforward.statistics.similarities import cka as cka
 from pushforward.statistics.similarities import procrustes as procrustes
-from pushforward.statistics.sparse_gromov import Coupling as Coupling
-from pushforward.statistics.sparse_gromov import SparseGromov as SparseGromov
 from pushforward.statistics.table_files import parse_columns as parse_columns
 from pushforward.statistics.table_files import read_table as read_table
 from pushforward.statistics.tables import FeatureTable as FeatureTable
+from pushforward.transport import Coupling as Coupling
+from pushforward.transport import SparseGromov as SparseGromov
 
 
 def __getattr__(name: str) -> object:

@@ -1,6 +1,8 @@
 """Text tables as rows of cells: encoding, delimiter, decimal mark."""
 
+import codecs
 import csv
+import zipfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from pushforward.errors import InputError, StoreError
 
 LARGEST_FILE = 2_000_000_000
 DELIMITERS = {"\t": "tab", ";": "';'", ",": "','"}
+ENCODINGS = [codecs.lookup(n) for n in ("utf-8-sig", "utf-16", "latin-1")]  # at import
 MISSING = {"", "na", "nan", "n/a", "null", "none", "-", "#n/a"}
 
 
@@ -21,7 +24,9 @@ class Cells:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, whatever its byte-order mark; workbooks are refused."""
+    """The text of a file, whatever its byte-order mark; workbooks as text with tabs."""
+    if path.suffix in (".xlsx", ".parquet"):
+        return _sheet(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InputError(
@@ -32,7 +37,9 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
     if raw[:4] == b"PK\x03\x04" or raw[:4] == b"\xd0\xcf\x11\xe0":
-        raise InputError(f"{path.name} is a workbook. Save it as CSV (UTF-8) first.")
+        raise InputError(
+            f"{path.name} is a workbook. Name it .xlsx, or save it as CSV (UTF-8)."
+        )
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     else:
@@ -46,6 +53,26 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise InputError(f"{path.name} is an empty table: the file has no text.")
     return text
+
+
+def _sheet(path: Path) -> str:
+    """The first sheet of a workbook, or a parquet table, as text with tabs."""
+    if not path.is_file():
+        raise StoreError(f"{path} cannot be read: no such file.")
+    try:
+        import pandas
+
+        if path.suffix == ".xlsx":
+            frame = pandas.read_excel(path, header=None, dtype=str)
+            return str(frame.to_csv(sep="\t", index=False, header=False))
+        return str(pandas.read_parquet(path).to_csv(sep="\t", index=False))
+    except ImportError:
+        raise InputError(
+            f"{path.name} needs pandas with openpyxl and pyarrow; run "
+            'pip install "pushforward[tables]", or save it as CSV (UTF-8).'
+        ) from None
+    except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path.name} cannot be read as a table: {error}.") from None
 
 
 def readings(text: str) -> list[Cells]:

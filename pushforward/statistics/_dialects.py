@@ -177,7 +177,8 @@ def _plain(cells: Cells, at: int, names: list[str]) -> Layout | None:
 
 def mass_columns(names: list[str]) -> list[int]:
     """Columns whose name says m/z."""
-    return _among(names, {"mz", "m/z", "m.z", "mass", "mass/charge", "mass to charge"})
+    words = {"mz", "m/z", "m.z", "mass", "mass/charge", "mass to charge", "row m/z"}
+    return _among(names, words)
 
 
 def time_columns(names: list[str]) -> list[int]:
@@ -186,7 +187,8 @@ def time_columns(names: list[str]) -> list[int]:
         re.sub(r"[\s_]*[(\[]?\b(min|s|sec|seconds|minutes)\b[)\]]?$", "", n)
         for n in (name.replace("_", " ") for name in names)
     ]
-    return _among(bare, {"rt", "retention time", "ret time", "rtime", "ret. time"})
+    words = {"rt", "retention time", "ret time", "rtime", "ret. time"}
+    return _among(bare, words | {"row retention time"})
 
 
 def _among(names: list[str], words: set[str]) -> list[int]:

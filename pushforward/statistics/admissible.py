@@ -3,23 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from pushforward._checks import above_zero
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Admissible pairs (rows[s], cols[s]), sorted by row then column."""
-
-    rows: Int[np.ndarray, "s"]
-    cols: Int[np.ndarray, "s"]
-    shape: tuple[int, int]
-
-    @property
-    def count(self) -> int:
-        """Number of pairs."""
-        return len(self.rows)
+from pushforward.transport import Pairs
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import permutations
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -41,6 +41,7 @@ class Alignment:
         return float(np.mean(self.labels == np.asarray(truth)))
 
 
+@runtime_checkable
 class AbstractSearch(Protocol):
     """A way to look for the best relabelling of `B` against `A`."""
 

@@ -1,18 +1,16 @@
 """Matches on disk: the table of matches, all candidates, and truth from ids."""
 
-import csv
-import os
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int
 
 from pushforward._checks import as_path
-from pushforward.errors import InputError, StoreError
+from pushforward.errors import InputError
 from pushforward.statistics._delimited import read_text, readings
 from pushforward.statistics.matching import Matching
 from pushforward.statistics.tables import FeatureTable
+from pushforward.statistics.written_tables import write_csv
 
 HEADER = "id_A,id_B,mz_A,mz_B,rt_A,rt_B,rt_B_predicted,coupling,score,reason".split(",")
 
@@ -28,6 +26,20 @@ def write_matches(matching: Matching, path: str | Path) -> None:
 def write_candidates(matching: Matching, path: str | Path) -> None:
     """Every pair inside the mass gate, in the same columns: why each was (not) kept."""
     _write(path, matching, np.arange(matching.pairs.count))
+
+
+def write_merged(matching: Matching, path: str | Path) -> None:
+    """One row per match: ids, masses, times, then the samples of A and those of B."""
+    A, B = matching.A, matching.B
+    header = ["id_A", "id_B", "mz", "rt_A", "rt_B"]
+    header += [f"A_sample{k + 1}" for k in range(A.n)]
+    header += [f"B_sample{k + 1}" for k in range(B.n)]
+    rows = [
+        [A.ids[i], B.ids[j], (A.mz[i] + B.mz[j]) / 2, A.rt[i], B.rt[j]]
+        + [*A.intensities[:, i], *B.intensities[:, j]]
+        for i, j in matching.matches
+    ]
+    write_csv(path, header, rows)
 
 
 def read_truth(
@@ -63,49 +75,14 @@ def read_truth(
     return np.array(pairs, dtype=int)
 
 
-def write_atomically(path: str | Path, lines: Iterable[str]) -> None:
-    """Write text under a temporary name in the same folder, then rename."""
-    path = as_path("path", path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as out:
-            out.writelines(lines)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StoreError(
-            f"{path} cannot be written: {error.strerror}. Choose another folder."
-        ) from None
-
-
-class _Lines:
-    """Just enough of a file for `csv.writer`."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def write(self, line: str) -> int:
-        self.lines.append(line)
-        return len(line)
-
-
 def _write(path: str | Path, m: Matching, chosen: np.ndarray) -> None:
     predicted = m.drift(m.A.rt[m.pairs.rows])
-    lines = _Lines()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(HEADER)
+    rows = []
     for s in chosen:
         i, j = m.pairs.rows[s], m.pairs.cols[s]
         masses = [f"{m.A.mz[i]:.6f}", f"{m.B.mz[j]:.6f}"]
         times = [f"{t:.4f}" for t in (m.A.rt[i], m.B.rt[j], predicted[s])]
         strength = [f"{m.coupling[s]:.6e}", f"{m.score[s]:.6f}"]
-        ids = [_inert(m.A.ids[i]), _inert(m.B.ids[j])]
-        writer.writerow([*ids, *masses, *times, *strength, m.reasons[s].value])
-    write_atomically(path, lines.lines)
-
-
-def _inert(name: str) -> str:
-    """An id that a spreadsheet will not run as a formula."""
-    return f"'{name}" if name[:1] in "=+-@\t\r" else name
+        ids = [m.A.ids[i], m.B.ids[j]]
+        rows.append([*ids, *masses, *times, *strength, m.reasons[s].value])
+    write_csv(path, HEADER, rows)

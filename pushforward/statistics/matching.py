@@ -7,22 +7,21 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pushforward.errors import InputError
-from pushforward.statistics._segments import Segments
 from pushforward.statistics.accuracy import (
     Accuracy,
     PrecisionRecall,
     accuracy_of,
     precision_recall_of,
 )
-from pushforward.statistics.admissible import Gate, MassGate, Pairs, admissible_pairs
+from pushforward.statistics.admissible import Gate, MassGate, admissible_pairs
 from pushforward.statistics.drift import Drift, SplineDrift
 from pushforward.statistics.feature_distances import (
     CorrelationDistance,
     Distance,
     joint_distances,
 )
-from pushforward.statistics.sparse_gromov import Coupling, SparseGromov
 from pushforward.statistics.tables import FeatureTable
+from pushforward.transport import Coupling, Pairs, Segments, SparseGromov
 
 # Two distance matrices, their differences on pairs and one copy each.
 MEMORY_LIMIT = 12e9

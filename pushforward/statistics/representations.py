@@ -1,13 +1,27 @@
-"""GULP: how differently ridge regression behaves on two representations."""
+"""GULP: how differently ridge regression behaves on two representations.
+
+Error bars of the plug-in GULP estimate, by its influence function.
+
+Representations on disk: plain arrays, never pickles.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.errors import InputError
-from pushforward.statistics._eigenbasis import Eigenbasis, eigenbasis, normalized
+from pushforward._array_files import read_npy
+from pushforward._checks import as_path
+from pushforward.errors import InputError, StoreError
+from pushforward.statistics._matrices import (
+    Eigenbasis,
+    eigenbasis,
+    finite_matrix,
+    normalized,
+)
+from pushforward.statistics.number_files import Missing, read_numbers
 
 
 @dataclass(frozen=True)
@@ -161,3 +175,111 @@ def _many(representations: Sequence[object]) -> list[tuple[int, object]]:
 
 def _numbered(count: int) -> tuple[str, ...]:
     return tuple(f"representation {i}" for i in range(count))
+
+
+def gulp_standard_error(
+    A: object, B: object, lambdas: object = 1e-2
+) -> Float[np.ndarray, "t"]:
+    """Standard error of the squared GULP distance estimated from n samples.
+
+    The plug-in estimate is asymptotically normal; its influence at a sample (phi, psi)
+    with G_A = 2 lambda R_A^3 S_A + 2 R_A C R_B C^T R_A, likewise G_B, and
+    K = R_A C R_B is
+
+        phi^T G_A phi - |phi|^2 <G_A, S_A> + psi^T G_B psi - |psi|^2 <G_B, S_B>
+          - 4 phi^T K psi + 2 (|phi|^2 + |psi|^2) <K, C>,
+
+    where the subtracted terms come from scaling each representation to unit size. The
+    error is its standard deviation over sqrt(n); divide by 2 d for the error of d
+    itself. It measures variance only: below the smallest eigenvalue that n samples
+    resolve the estimate is also biased. [boixadsera2022gulp]
+    """
+    grid = lambda_grid(lambdas)
+    A, B = paired(A, B)
+    a, b = eigenbasis(A), eigenbasis(B)
+    spread = [np.std(_influence(a, b, lam), ddof=1) for lam in grid]
+    return np.array(spread) / np.sqrt(len(A))
+
+
+def _influence(a: Eigenbasis, b: Eigenbasis, lam: float) -> Float[np.ndarray, "n"]:
+    n = len(a.coordinates)
+    phi, psi = a.coordinates * np.sqrt(n), b.coordinates * np.sqrt(n)
+    w_a, w_b = a.inverses(np.array([lam]))[0], b.inverses(np.array([lam]))[0]
+    C = a.coordinates.T @ b.coordinates
+    K = w_a[:, None] * C * w_b
+    own_a = _quadratic(phi, _gradient(a.eigenvalues, w_a, lam, K @ (C.T * w_a)), a)
+    own_b = _quadratic(psi, _gradient(b.eigenvalues, w_b, lam, K.T @ (C * w_b)), b)
+    cross = np.einsum("ni,ni->n", phi @ K, psi)
+    sizes = np.square(phi).sum(1) + np.square(psi).sum(1)
+    return own_a + own_b - 4.0 * cross + 2.0 * sizes * np.sum(K * C)
+
+
+def _gradient(
+    e: np.ndarray, w: np.ndarray, lam: float, cross: np.ndarray
+) -> np.ndarray:
+    return np.diag(2.0 * lam * w**3 * e) + 2.0 * cross
+
+
+def _quadratic(phi: np.ndarray, G: np.ndarray, basis: Eigenbasis) -> np.ndarray:
+    """phi^T G phi - |phi|^2 <G, S>, in the basis where S is diagonal."""
+    own = np.einsum("ni,ni->n", phi @ G, phi)
+    return own - np.square(phi).sum(1) * np.sum(np.diag(G) * basis.eigenvalues)
+
+
+def gulp_errors(
+    representations: Sequence[object], lambdas: object = 1e-2
+) -> Float[np.ndarray, "t m m"]:
+    """Standard errors of the distances d of `gulp_matrix`: that of d^2 over 2 d.
+
+    Zero between equal representations, where the estimate has no first-order error.
+    """
+    grid = lambda_grid(lambdas)
+    found = _many(representations)
+    errors = np.zeros((len(grid), len(found), len(found)))
+    for i, A in found:
+        for j, B in found[:i]:
+            twice = 2 * gulp(A, B, grid).distance
+            error = gulp_standard_error(A, B, grid) / np.where(twice > 0, twice, np.inf)
+            errors[:, i, j] = errors[:, j, i] = error
+    return errors
+
+
+def read_representation(
+    path: str | Path, *, flatten: bool = True
+) -> Float[np.ndarray, "n k"]:
+    """A representation (n, k), samples first, from a `.npy`, `.csv` or `.tsv` file.
+
+    Arrays with more axes (tokens, heads, pixels) are flattened after the first, or
+    refused without `flatten`. A header of a text file is skipped.
+    """
+    path = as_path("path", path)
+    if not path.is_file():
+        raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
+    if path.suffix != ".npy":
+        return finite_matrix(path.name, _numbers(path), "(n, k), samples first")
+    try:
+        array = read_npy(path)
+    except (ValueError, EOFError, OSError) as error:
+        raise InputError(
+            f"{path.name} cannot be read as an array of numbers ({error}). Save it "
+            "with `numpy.save(path, array)`, samples in rows."
+        ) from None
+    if array.ndim > 2 and not flatten:
+        flat = (len(array), int(np.prod(array.shape[1:])))
+        raise InputError(
+            f"{path.name} must be (samples, features), got {array.shape}. To compare "
+            f"all its values flat, as {flat}, say --flatten; else save a mean over the "
+            "other axes."
+        )
+    if array.ndim > 2:
+        array = array.reshape(len(array), -1)
+    return finite_matrix(path.name, array, "(n, k), samples first")
+
+
+def _numbers(path: Path) -> np.ndarray:
+    try:
+        return read_numbers(path, missing=Missing.KEEP).values
+    except InputError as error:
+        raise InputError(
+            f"{path.name} cannot be read as an array of numbers: {error}"
+        ) from None

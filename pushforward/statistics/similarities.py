@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError
-from pushforward.statistics._eigenbasis import eigenbasis
+from pushforward.statistics._matrices import eigenbasis
 from pushforward.statistics.representations import paired
 
 

@@ -1,6 +1,11 @@
-"""Read the feature tables that laboratories have, and say what was decided."""
+"""Read the feature tables that laboratories have, and say what was decided.
 
+From text to a layout: recognized, turned, overridden, or refused with an example.
+"""
+
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +18,141 @@ from pushforward.statistics._delimited import (
     as_number,
     has_decimal_comma,
     read_text,
+    readings,
 )
-from pushforward.statistics._dialects import MINUTES, SECONDS, Layout
-from pushforward.statistics._layouts import KEYS, lay_out
+from pushforward.statistics._dialects import (
+    MINUTES,
+    SECONDS,
+    Layout,
+    mass_columns,
+    recognize,
+    time_columns,
+)
+from pushforward.statistics.imputation import HalfMinimum
 from pushforward.statistics.tables import FeatureTable
+
+KEYS = ("id", "mz", "rt", "samples", "unit")
+
+EXAMPLE = (
+    "A table that reads without help:\n"
+    "    id,mz,rt,sample1,sample2,sample3\n"
+    "    F1,180.0634,2.31,10500,9800,12100"
+)
+
+
+def lay_out(name: str, text: str, columns: dict[str, str]) -> tuple[Cells, Layout]:
+    """The cells of a table and where it keeps what; `columns` overrides."""
+    unknown = set(columns) - set(KEYS)
+    if unknown:
+        raise InputError(
+            f"`columns` has unknown keys {sorted(unknown)}. Use {', '.join(KEYS)}."
+        )
+    if columns.get("unit", MINUTES) not in (MINUTES, SECONDS):
+        raise InputError(
+            f"`columns` unit must be 'min' or 's', got {columns['unit']!r}."
+        )
+    if "\nSFH\t" in text or text.startswith("SFH\t"):
+        lines = text.splitlines()
+        text = "\n".join(line for line in lines if line[:4] in ("SFH\t", "SMF\t"))
+    candidates = readings(text)
+    for cells in candidates:
+        for turned in (cells, _upright(cells)):
+            if turned is None:
+                continue
+            layout = _override(name, turned, columns) or recognize(turned)
+            if layout is not None:
+                if turned is not cells:
+                    layout = replace(layout, dialect="GromovMatcher (transposed)")
+                return turned, _finish(name, layout, columns)
+    raise InputError(_refusal(name, text, candidates))
+
+
+def _upright(cells: Cells) -> Cells | None:
+    """A table with features in columns, turned; None if its first column has no m/z."""
+    first = [row[0].lower() for row in cells.rows[:6]]
+    if "rt" not in first or not ({"m/z", "mz"} & set(first)):
+        return None
+    turned = [list(column) for column in zip(*cells.rows, strict=True)]
+    header = [{"m/z": "mz", "": "id"}.get(cell.lower(), cell) for cell in turned[0]]
+    return Cells([header, *turned[1:]], cells.delimiter)
+
+
+def _override(name: str, cells: Cells, columns: dict[str, str]) -> Layout | None:
+    """A layout from names the caller gave, in the first row that holds them all."""
+    wanted = {k: v.lower() for k, v in columns.items() if k in ("mz", "rt", "id")}
+    if not wanted:
+        return None
+    for at, row in enumerate(cells.rows[:8]):
+        names = [cell.lower() for cell in row]
+        if not all(value in names for value in wanted.values()):
+            continue
+        base = recognize(Cells(cells.rows[at:], cells.delimiter))
+        place = {k: names.index(v) for k, v in wanted.items()}
+        if base is None or base.header != tuple(row):
+            if not {"mz", "rt"} <= set(place):
+                continue
+            used = set(place.values())
+            rest = tuple(i for i, n in enumerate(names) if i not in used and n)
+            base = Layout("named columns", None, 0, 0, rest, None, 1, tuple(row))
+        merged = {"id": base.id, "mz": base.mz, "rt": base.rt} | place
+        samples = tuple(i for i in base.samples if i not in merged.values())
+        unit = None if "rt" in place else base.unit
+        return replace(
+            base,
+            id=merged["id"],
+            mz=place.get("mz", base.mz),
+            rt=place.get("rt", base.rt),
+            samples=samples,
+            unit=unit,
+            first=base.first + at,
+        )
+    raise InputError(
+        f"{name} has no header row with the columns {sorted(wanted.values())}. Its "
+        f"first row is {cells.rows[0][:8]}. Names must match the header."
+    )
+
+
+def _finish(name: str, layout: Layout, columns: dict[str, str]) -> Layout:
+    samples = layout.samples
+    if "samples" in columns:
+        text = columns["samples"].lower()
+        fixed = {layout.id, layout.mz, layout.rt}
+        samples = tuple(
+            i
+            for i, cell in enumerate(layout.header)
+            if text in cell.lower() and i not in fixed
+        )
+    if not samples:
+        raise InputError(
+            f"{name} reads as {layout.dialect} but has no intensity columns. Export "
+            "peak areas too, or name them with columns={'samples': 'text in their "
+            "names'}."
+        )
+    return replace(layout, samples=samples, unit=columns.get("unit", layout.unit))
+
+
+def _refusal(name: str, text: str, candidates: list[Cells]) -> str:
+    start = text.strip().splitlines()[0][:120]
+    if not candidates:
+        return (
+            f"{name} is not a table: no delimiter ',' ';' or tab gives its lines one "
+            f"width. It starts with {start!r}.\n{EXAMPLE}"
+        )
+    names = [re.sub(r"\s+", " ", c.lower()) for c in candidates[0].rows[0]]
+    mz, rt = mass_columns(names), time_columns(names)
+    several = [n for found in (mz, rt) if len(found) > 1 for n in found]
+    why = (
+        f"ambiguous: columns {[candidates[0].rows[0][i] for i in several]} could each "
+        "be the m/z or the retention time"
+        if several
+        else "of no known dialect: no header names m/z and retention time"
+    )
+    return (
+        f"{name} is {why}. It starts with {start!r}. Name the columns, e.g. "
+        f"columns={{'mz': 'Mass', 'rt': 'Time'}}, or --columns mz=Mass,rt=Time on the "
+        f"command line.\n{EXAMPLE}"
+    )
+
 
 # Chromatography runs for minutes: a median above this many is seconds.
 LONGEST_MEDIAN_MINUTES = 60.0
@@ -25,7 +161,10 @@ SHORTEST_MEDIAN_SECONDS = 20.0
 
 
 def read_table(
-    path: str | Path, *, columns: Mapping[str, str] | None = None
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    imputation: HalfMinimum | None = None,
 ) -> FeatureTable:
     """A feature table from a delimited file, its dialect recognized by its header.
 
@@ -35,7 +174,8 @@ def read_table(
     `decisions` of the result says what was decided.
 
     `columns` overrides by header name: `mz`, `rt`, `id`; `samples` is a text that the
-    names of the sample columns contain; `unit` is `min` or `s`.
+    names of the sample columns contain; `unit` is `min` or `s`. Missing intensities
+    are refused unless there is an `imputation`.
     """
     path = as_path("path", path)
     text = read_text(path)
@@ -61,6 +201,11 @@ def read_table(
         for i, row in enumerate(rows, 1)
     )
     decisions = _decisions(cells, layout, comma, told)
+    if imputation is not None and np.isnan(values).any():
+        values, some, word = imputation.filled(values)
+        ids = tuple(name for name, kept in zip(ids, some, strict=True) if kept)
+        mz, rt, values = mz[some], rt[some], values[some]
+        decisions = (*decisions, word)
     return FeatureTable(ids, mz, rt, values.T.copy(), path.name, decisions)
 
 

@@ -140,6 +140,6 @@ def _refuse_missing(table: FeatureTable) -> None:
         raise InputError(
             f"{table.name} has {int(bad.sum())} missing (NaN) intensities in "
             f"{int(bad.any(0).sum())} of {table.p} features, the first for feature "
-            f"{table.ids[feature]!r}, sample {sample}. Impute them (half the "
-            "feature's minimum is usual) or drop those features."
+            f"{table.ids[feature]!r}, sample {sample}. Impute them (--impute, or "
+            "read_table(path, imputation=HalfMinimum())) or drop those features."
         )

@@ -5,18 +5,30 @@ methods `quick()` and `full()`, and `TITLE`, `PAPER`), `figures.py` (`FIGURES`: 
 (compute, draw); `compute(parameters)` returns a dict of arrays, `draw(data)` returns a
 matplotlib figure), `claims.py` (`CLAIMS`: a tuple of functions of the parameters, each
 returning a `Claim`) and `README.md`. Optional: `presets.py` with `states(parameters)`,
-a tuple of `Preset`s; the explorer offers them by name, with the paper as reference.
+a tuple of `Preset`s; the explorer offers them by name, with the paper as reference;
+`runs.py` with `experiments(parameters)`, the runs behind figures and claims by name,
+and `SHOWN`: figure, or function of a claim -> name of its experiment. A study without
+flows says why in `NO_RUNS` of its `study.py`.
 """
 
 from pushforward.studies._claims import Claim as Claim
 from pushforward.studies._claims import at_least as at_least
 from pushforward.studies._claims import at_most as at_most
+from pushforward.studies._claims import decide as decide
 from pushforward.studies._claims import open_claim as open_claim
+from pushforward.studies._claims import place as place
+from pushforward.studies._claims import rate as rate
+from pushforward.studies._claims import refuted as refuted
+from pushforward.studies._claims import slack as slack
+from pushforward.studies._claims import statements as statements
 from pushforward.studies._claims import within as within
 from pushforward.studies._presets import Preset as Preset
 from pushforward.studies._presets import all_presets as all_presets
 from pushforward.studies._presets import presets as presets
 from pushforward.studies._runner import draw as draw
+from pushforward.studies._runner import experiment_of as experiment_of
+from pushforward.studies._runner import experiments as experiments
 from pushforward.studies._runner import names as names
 from pushforward.studies._runner import parameters as parameters
+from pushforward.studies._runner import part as part
 from pushforward.studies._runner import verify as verify

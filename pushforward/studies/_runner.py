@@ -1,12 +1,14 @@
 """Finding studies, drawing their figures and verifying their claims."""
 
-import importlib
+import dataclasses
+import importlib.util
 import pathlib
 import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
 from pushforward.errors import InputError
+from pushforward.experiments import Experiment
 from pushforward.studies._claims import Claim
 
 
@@ -29,6 +31,28 @@ def parameters(name: str, full: bool = False) -> object:
     return preset.full() if full else preset.quick()
 
 
+def experiments(name: str, full: bool = False) -> dict[str, Experiment]:
+    """The runs behind the figures and claims of a study, by name; {} if it has none.
+
+    >>> experiments("metastability")["escape-40"].field
+    Attention(beta=40.0)
+    """
+    runs = _runs(name)
+    return {} if runs is None else runs.experiments(parameters(name, full))
+
+
+def experiment_of(name: str, shown: str) -> str:
+    """The experiment behind a figure, or behind the claim of that function; or ""."""
+    runs = _runs(name)
+    return "" if runs is None else runs.SHOWN.get(shown, "")
+
+
+def _runs(name: str) -> ModuleType | None:
+    part(name, "study")  # refuses a study that is not there
+    there = importlib.util.find_spec(f"pushforward.studies.{name}.runs")
+    return None if there is None else part(name, "runs")
+
+
 def verify(name: str, full: bool = False) -> Iterator[tuple[Claim, float]]:
     """Every claim of a study, one by one, with the seconds it took."""
     chosen = parameters(name, full)
@@ -40,11 +64,26 @@ def verify(name: str, full: bool = False) -> Iterator[tuple[Claim, float]]:
 def _run(name: str, function: Callable, chosen: object) -> Claim:
     """A claim that raises does not hold, and says what happened."""
     try:
-        return function(chosen)
+        return dataclasses.replace(
+            function(chosen),
+            experiment=experiment_of(name, function.__name__),
+            function=function.__name__,
+        )
     except Exception as error:  # a study reports every claim, whatever one of them does
         claim = (function.__doc__ or function.__name__).strip().splitlines()[0]
         why = f"{type(error).__name__}: {error}"
-        return Claim(name, claim, "", "experiment", None, None, None, False, why)
+        nothing = (None, None, None)
+        return Claim(
+            name,
+            claim,
+            "",
+            "experiment",
+            *nothing,
+            False,
+            why,
+            relation="error",
+            function=function.__name__,
+        )
 
 
 def draw(

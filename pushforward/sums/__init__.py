@@ -3,7 +3,9 @@
 from pushforward.sums._auto import Auto as Auto
 from pushforward.sums._auto import choose as choose
 from pushforward.sums._auto import describe as describe
-from pushforward.sums._careful import Careful as Careful
+from pushforward.sums._balanced import balanced as balanced
+from pushforward.sums._balanced import balancing as balancing
+from pushforward.sums._balanced import reweighted as reweighted
 from pushforward.sums._exact import Exact as Exact
 from pushforward.sums._funk_hecke import funk_hecke as funk_hecke
 from pushforward.sums._funk_hecke import kernel_modes as kernel_modes
@@ -14,4 +16,5 @@ from pushforward.sums._nystrom import Nystrom as Nystrom
 from pushforward.sums._pallas import FusedGPU as FusedGPU
 from pushforward.sums._pallas import HalfGPU as HalfGPU
 from pushforward.sums._ring import Ring as Ring
+from pushforward.sums._row_scaled import RowScaled as RowScaled
 from pushforward.sums._spectral import Spectral as Spectral

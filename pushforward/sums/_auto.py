@@ -13,14 +13,14 @@ from pushforward.sums import _native
 from pushforward.sums._exact import DENSE_PAIRS, FEW_PAIRS, Exact
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._pallas import FusedGPU
-from pushforward.sums._spectral import LARGEST_BETA, Spectral, tolerance
+from pushforward.sums._spectral import Spectral, largest_beta, tolerance
 
 
 class Auto(AbstractSum):
     """The fastest sum that keeps the tolerance: the default of every field.
 
     - Up to 2**21 pairs (n = 1448): exact to rounding.
-    - On the circle, and on S^2 on a CPU with ducc0, with Q = K = I and no mask:
+    - On the circle, and on S^2 on a GPU or with ducc0, with Q = K = I and no mask:
       spectral to `tol`, for |beta| up to the measured crossover `spectral_limit(n, d)`.
     - In float32 on a GPU, where it is not spectral: exact, as one fused kernel.
     - All else: exact, in tiles.
@@ -49,17 +49,21 @@ class Auto(AbstractSum):
 
 
 def _single_on_gpu(kernel: Kernel, method: Exact | Spectral) -> KernelSum:
-    """Modes on the circle while they are faster than the fused kernel.
+    """Modes on the circle and S^2 while they are faster than the fused kernel.
 
-    On an H200 a pair takes 0.4 ps and a token 3 ps for each of 9 sqrt(beta) modes of
-    two series; three series and up to twice the modes are reckoned with.
+    On an H200 a pair takes 0.4 ps. On the circle a token takes 3 ps for each of
+    9 sqrt(beta) modes of two series; three series and up to twice the modes are
+    reckoned with. On S^2 it takes 3 ps for each of the (8.4 sqrt(beta))^2 harmonics, up
+    to twice as many, and every sum 0.3 ms besides.
     """
     m, n = kernel.queries.shape[0], kernel.keys.shape[0]
     if m * n <= DENSE_PAIRS:
         return Exact()(kernel)
     if not isinstance(method, Spectral):
         return FusedGPU()(kernel)
-    limit = min((n / 200) ** 2, LARGEST_BETA[2])
+    d = kernel.keys.shape[1]
+    crossover = (n / 200) ** 2 if d == 2 else max(n - 20_000, 0) / 1100
+    limit = min(crossover, largest_beta(d))
     tokens_themselves = kernel.values is kernel.keys
 
     def by_modes(kernel: Kernel) -> KernelSum:
@@ -92,12 +96,12 @@ def spectral_limit(n: int, d: int) -> float:
     and each of 9 sqrt(beta) modes. S^2 takes, besides 0.5 us per token, 1.5 ns times
     the cube of the degree 8.4 sqrt(beta).
     """
-    compiled = _native.ready()
+    compiled = _native.available()
     if d == 2:
         crossover = math.inf if compiled else (n / 31) ** 2
     else:
         crossover = n ** (4 / 3) / (137 if compiled else 92)
-    return min(crossover, LARGEST_BETA[d])
+    return min(crossover, largest_beta(d))
 
 
 def describe(
@@ -122,17 +126,17 @@ def describe(
         what = "Fourier modes on the circle" if d == 2 else "spherical harmonics on S^2"
         fused = ", fused" if jax.default_backend() == "gpu" else ""
         return f"spectral, {what}{fused}, error below {tol:g}"
-    compiled = plain and n * n > FEW_PAIRS and _native.ready()
+    compiled = plain and n * n > FEW_PAIRS and _native.available()
     if compiled:
         return "exact, pair by pair, compiled"
     return "exact, dense" if n * n <= DENSE_PAIRS else "exact, in tiles"
 
 
 def _spectral_here(d: int) -> bool:
-    """The circle anywhere; S^2 where the host computes and ducc0 is installed."""
+    """The circle anywhere; S^2 on a GPU, and elsewhere if ducc0 is installed."""
     if not jnp.zeros(()).dtype == jnp.float64:
         return False
-    if d == 2:
+    on_gpu = jax.default_backend() == "gpu"
+    if d == 2 or (d == 3 and on_gpu):
         return True
-    on_cpu = jax.default_backend() == "cpu"
-    return d == 3 and on_cpu and importlib.util.find_spec("ducc0") is not None
+    return d == 3 and importlib.util.find_spec("ducc0") is not None

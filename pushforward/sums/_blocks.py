@@ -4,6 +4,8 @@ With t_ij = log2(e) (beta <q_i, k_j> + log w_j), every tile adds
 2^{t_ij - shift_i} (1, f_j) to the accumulators of its rows. The shift is log2(e) beta
 where that is legal, and otherwise the maximum of the row, found by a first pass. Tiles
 to the right of a causal diagonal are skipped.
+
+2^t by a polynomial: twice as fast on a CPU as the compiler's exponential.
 """
 
 import math
@@ -12,10 +14,76 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from pushforward.sums._exponential import LOG2_E, exp2
 from pushforward.sums._kernel import Kernel, KernelSum
+
+LOG2_E = 1.4426950408889634
+
+# Near-minimax polynomials of 2^r on [-1/2, 1/2], highest power first; relative errors
+# 3e-18 and 2e-9, so that rounding decides: 2.2e-16 and 8e-8 were measured.
+_FLOAT64 = (
+    4.4558179083360645e-10,
+    7.074194297288521e-09,
+    1.0178057087733941e-07,
+    1.3215432535912375e-06,
+    1.5252733841556773e-05,
+    0.00015403530463724353,
+    0.001333355814640647,
+    0.009618129107587256,
+    0.055504108664821625,
+    0.24022650695910158,
+    0.6931471805599453,
+    1.0,
+)
+_FLOAT32 = (
+    0.0001546144469856913,
+    0.0013400428177615838,
+    0.009618056678524637,
+    0.05550327226670302,
+    0.24022650922288757,
+    0.6931472067028326,
+    1.0,
+)
+
+
+@jax.custom_jvp
+def exp2(t: Float[Array, "..."]) -> Float[Array, "..."]:
+    """2^t for t at most 1023 (float32: 127); zero where it would be subnormal."""
+    if t.dtype not in (jnp.float32, jnp.float64):
+        return jnp.exp2(t)
+    return jax.lax.platform_dependent(t, cpu=_polynomial, default=jnp.exp2)
+
+
+@exp2.defjvp
+def _exp2_jvp(primals, tangents):
+    (t,), (dt,) = primals, tangents
+    value = exp2(t)
+    return value, np.log(2.0).astype(t.dtype) * value * dt
+
+
+def _polynomial(t: Array) -> Array:
+    wide = t.dtype == jnp.float64
+    bits, mantissa, least = (
+        (jnp.int64, 52, -1022.0) if wide else (jnp.int32, 23, -126.0)
+    )
+    k = jax.lax.round(t, jax.lax.RoundingMethod.TO_NEAREST_EVEN)
+    r = t - k
+    p = jnp.zeros_like(r)
+    for c in _FLOAT64 if wide else _FLOAT32:
+        p = p * r + jnp.asarray(c, t.dtype)
+    # The low bits of 1.5 2^mantissa + k are the integer k: no conversion is needed,
+    # which matters because float64 to int64 is slow before AVX-512.
+    raised = k + jnp.asarray(1.5 * 2.0**mantissa, t.dtype)
+    exponent = jax.lax.shift_left(
+        jax.lax.bitcast_convert_type(raised, bits), jnp.asarray(mantissa, bits)
+    )
+    scaled = jax.lax.bitcast_convert_type(
+        jax.lax.bitcast_convert_type(p, bits) + exponent, t.dtype
+    )
+    return jnp.where(t < least, jnp.zeros((), t.dtype), scaled)
+
 
 NOTHING = -1e30  # the logarithm of a weight of zero; finite, for the gradient
 SMALLEST = {4: -40.0, 8: -600.0}  # log weights above this survive the fixed shift
@@ -62,8 +130,9 @@ def blocked(
     more = blocks * tiles.rows - m
     queries = jnp.pad(kernel.queries, ((0, more), (0, 0)))
     index = jnp.arange(m, dtype=jnp.int32) if which is None else which
+    index = index.astype(jnp.int32)
     after = jnp.arange(1, more + 1, dtype=jnp.int32)
-    index = jnp.concatenate([index, index[-1] + after]).astype(jnp.int32)
+    index = jnp.concatenate([index, index[-1] + after])
     split = lambda a: a.reshape(blocks, tiles.rows, *a.shape[1:])  # noqa: E731
     rows = _Rows(split(index), split(queries))
     fixed = fixed_shift_is_legal(kernel)

@@ -7,7 +7,6 @@ of the data and their evaluation are small matrix products. Modes are taken a gr
 time, as many groups as beta asks for: no beta needs a new compilation.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
@@ -22,29 +21,35 @@ NOISE = 4e-15  # absolute error of the computed coefficients
 ROUNDING = 4e-15  # measured, with a margin of two
 LARGEST_BETA = 1.2e4
 
-Complex = Float[Array, "*p 2 b"]  # real and imaginary parts of b numbers
+Complex = Float[Array, "*#p 2 b"]  # real and imaginary parts of b numbers
 
 
-class Modes(AbstractTransform):
-    """The transform on the circle by modes, truncated where `tail` is left.
+class AbstractModes(AbstractTransform):
+    """The transform on the circle by modes."""
 
-    Beyond `limit` it is zero at no cost: those rows are recomputed exactly.
-    """
+    def error(
+        self, beta: Float[Array, ""], largest: Float[Array, ""]
+    ) -> Float[Array, ""]:
+        """Rounding, for weights that sum to one, and the tail."""
+        return ROUNDING + groups_needed(beta, self.tail)[1]
 
-    tail: float = eqx.field(static=True)
-    limit: float = eqx.field(static=True)
 
-    def evaluate(self, q, k, u, beta):
+class Modes(AbstractModes):
+    """By XLA, on any machine."""
+
+    def evaluate(
+        self,
+        q: Float[Array, "m d"],
+        k: Float[Array, "n d"],
+        u: Float[Array, "n c"],
+        beta: Float[Array, ""],
+    ) -> Float[Array, "m c"]:
         """Groups of modes, as many as beta asks for."""
         groups, _ = groups_needed(beta, self.tail)
         groups = jnp.where(jnp.abs(beta) <= self.limit, groups, 0)
         real, imaginary = _data_modes(k, u, groups)
         a = coefficients(beta)[: GROUP * GROUPS].reshape(GROUPS, GIANT, 1, BABY)
         return _evaluated(q, a * real, -a * imaginary, groups)
-
-    def error(self, beta, largest):
-        """Rounding, for weights that sum to one, and the tail."""
-        return ROUNDING + groups_needed(beta, self.tail)[1]
 
 
 def coefficients(beta: Float[Array, ""]) -> Float[Array, "k"]:
@@ -53,7 +58,7 @@ def coefficients(beta: Float[Array, ""]) -> Float[Array, "k"]:
     The trapezoidal rule is exact up to coefficients of much higher order.
     """
     count = 2 * GROUP * GROUPS
-    t = jnp.arange(4 * count) * (jnp.pi / (2 * count))
+    t = jnp.arange(4.0 * count) * (jnp.pi / (2 * count))
     samples = jnp.exp(beta * jnp.cos(t) - jnp.abs(beta))
     a = jnp.fft.rfft(samples)[:count].real / (4 * count)
     return jnp.where(jnp.arange(count) == 0, a, 2 * a)
@@ -69,7 +74,9 @@ def groups_needed(beta: Float[Array, ""], tail: float) -> tuple[Int[Array, ""], 
     return groups, beyond[groups]
 
 
-def moment_series(beta, real: Float[Array, "k"], imaginary: Float[Array, "k"]):
+def moment_series(
+    beta: Float[Array, ""], real: Float[Array, "k"], imaginary: Float[Array, "k"]
+):
     """From the modes m_k of weights, three pairs (a, b): sum_k a cos k + b sin k is
 
     sum_j w_j e^{beta cos(theta - theta_j) - |beta|} times 1, the part of k_j along the

@@ -1,4 +1,7 @@
-"""The exact sum: dense when it is small, tile by tile when it is not."""
+"""The exact sum: dense when it is small, tile by tile when it is not.
+
+Rows of any queries, keys and values by compiled loops, on a CPU.
+"""
 
 from functools import partial
 
@@ -9,17 +12,41 @@ from jaxtyping import Array, Float, Int
 
 from pushforward._checks import whole
 from pushforward.sums import _native
-from pushforward.sums._blocks import Tiles, blocked, fixed_shift_is_legal
+from pushforward.sums._blocks import FULL, LOG2_E, Tiles, blocked, fixed_shift_is_legal
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
 from pushforward.sums._symmetric import (
     Pairs,
     compiled_pairs,
-    derived,
+    differentiated_by_rows,
     symmetric,
     tiled_pairs,
 )
 
+
+def compiled_rows(kernel: Kernel) -> KernelSum:
+    """Every row relative to its largest term, by loops in C++."""
+    q, keys, values = kernel.queries, kernel.keys, kernel.values
+    unit = jnp.asarray(LOG2_E, q.dtype)
+    line = jax.ShapeDtypeStruct(q.shape[:1], q.dtype)
+    results = (line, line, jax.ShapeDtypeStruct((q.shape[0], values.shape[1]), q.dtype))
+    weights, scale = unit * kernel.log_weights, unit * kernel.beta
+    tokens = (q, keys, values, weights, scale)
+    flags = {"own": kernel.own, "causal": kernel.causal}
+    top, total, moment = _native.compiled_call(
+        f"rows_{q.dtype}", results, *tokens, **flags
+    )
+    log_scale = top / unit
+    some = total > 0
+    log_total = log_scale + jnp.log(jnp.where(some, total, 1.0))
+    log_total = jnp.where(some, log_total, -jnp.inf)
+    if not kernel.own:
+        return KernelSum(log_total, log_scale, moment, None)
+    log_own = kernel.beta * jnp.sum(q * keys, axis=1) + kernel.log_weights
+    return KernelSum(jnp.logaddexp(log_total, log_own), log_scale, moment, log_own)
+
+
 FEW_PAIRS = 2**17  # up to here the n x n block is fastest whatever else there is
+WIDER = 4  # values that many times wider than keys are multiplied faster by XLA
 DENSE_PAIRS = 2**21  # up to here it costs 16 MB and is the fastest by XLA
 
 
@@ -32,7 +59,8 @@ class Exact(AbstractSum):
     e^{beta (<x, y> - 1)}, legal because the self term is one; all others the maximum of
     the row. A causal sum skips the empty half. On a CPU, tokens that see each other
     with Q = K = I are summed pair by pair, each looked at once, unless `chunk` is set:
-    by loops in C++ where there is a compiler, and otherwise by XLA.
+    by loops in C++ where there is a compiler, and otherwise by XLA. All other kernels
+    are summed row by row, by loops in C++ as well.
     """
 
     chunk: int | None = eqx.field(static=True)
@@ -43,28 +71,30 @@ class Exact(AbstractSum):
 
     def __call__(self, kernel: Kernel) -> KernelSum:
         """Exact to rounding."""
-        m, (n, d) = kernel.queries.shape[0], kernel.keys.shape
-        if m * n <= FEW_PAIRS:
+        if kernel.queries.shape[0] * kernel.keys.shape[0] <= FEW_PAIRS:
             return all_at_once(kernel)
-        by_rows = all_at_once
-        if m * n > DENSE_PAIRS:
-            tiles = tile_sizes(m, n, d, self.chunk, kernel.causal)
-            by_rows = partial(blocked, tiles=tiles)
-        pairs = None if self.chunk else pairs_here(kernel)
+        by_rows = sum_by_rows(kernel, self.chunk)
+        wide = kernel.values.shape[1] > WIDER * kernel.keys.shape[1]
+        known = compiled_for(kernel) and not (of_tokens(kernel) or wide)
+        if known and self.chunk is None:
+            return differentiated_by_rows(kernel, compiled_rows, by_rows)
+        pairs = None if self.chunk else available_pair_sum(kernel)
         if pairs is None:
             return by_rows(kernel)
         by_pairs = partial(
-            derived, by_pairs=partial(symmetric, pairs=pairs), by_rows=by_rows
+            differentiated_by_rows,
+            by_pairs=partial(symmetric, pairs=pairs),
+            by_rows=by_rows,
         )
         return jax.lax.cond(fixed_shift_is_legal(kernel), by_pairs, by_rows, kernel)
 
 
-def pairs_here(kernel: Kernel) -> Pairs | None:
+def available_pair_sum(kernel: Kernel) -> Pairs | None:
     """How tokens that see each other as they are look at each pair once, on a CPU."""
     (n, d), dtype = kernel.keys.shape, kernel.keys.dtype
-    if not (kernel.own and kernel.unit) or jax.default_backend() != "cpu":
+    if not of_tokens(kernel) or jax.default_backend() != "cpu":
         return None
-    if dtype in (jnp.float32, jnp.float64) and _native.ready():
+    if compiled_for(kernel):
         return compiled_pairs
     # By XLA, rows are faster for these.
     wide = d >= 64 and dtype == jnp.float32
@@ -74,9 +104,31 @@ def pairs_here(kernel: Kernel) -> Pairs | None:
     return partial(tiled_pairs, width=width)
 
 
-def tile_sizes(m: int, n: int, d: int, chunk: int | None, causal=False) -> Tiles:
+def of_tokens(kernel: Kernel) -> bool:
+    """Whether tokens on a sphere see each other as they are: Q = K = I."""
+    return kernel.own and kernel.unit
+
+
+def compiled_for(kernel: Kernel) -> bool:
+    """Whether there are loops in C++ for numbers of this kind on this machine."""
+    return kernel.keys.dtype in (jnp.float32, jnp.float64) and _native.available()
+
+
+def sum_by_rows(kernel: Kernel, chunk: int | None = None):
+    """The sum by XLA row by row: dense while that is small, and else in tiles."""
+    m, (n, d) = kernel.queries.shape[0], kernel.keys.shape
+    if m * n <= DENSE_PAIRS:
+        return all_at_once
+    return partial(blocked, tiles=tile_sizes(m, n, d, chunk, kernel.causal))
+
+
+def tile_sizes(
+    m: int, n: int, d: int, chunk: int | None, causal: bool = False
+) -> Tiles:
     """The fastest measured: square in low dimension, wide above, small along a mask."""
-    if causal:
+    if jax.default_backend() == "gpu":
+        rows, columns = 4096, 8192
+    elif causal:
         rows, columns = 256, 512
     elif d <= 4:
         rows, columns = 1024, 1024
@@ -100,7 +152,8 @@ def dense(
     kernel: Kernel, queries: Float[Array, "b d"], index: Int[Array, "b"]
 ) -> KernelSum:
     """The sum for some rows of the problem, all columns at once; `index` says which."""
-    logits = kernel.beta * (queries @ kernel.keys.T) + kernel.log_weights[None, :]
+    logits = kernel.beta * jnp.matmul(queries, kernel.keys.T, precision=FULL)
+    logits = logits + kernel.log_weights[None, :]
     column = jnp.arange(kernel.keys.shape[0])
     if kernel.causal:  # before the maximum, so that the future cannot set the shift
         logits = jnp.where(column[None, :] <= index[:, None], logits, -jnp.inf)
@@ -111,4 +164,5 @@ def dense(
     if kernel.own:
         log_own = jnp.take_along_axis(logits, index[:, None], axis=1)[:, 0]
         a_ij = jnp.where(column[None, :] == index[:, None], 0.0, a_ij)
-    return KernelSum(log_total, shift, a_ij @ kernel.values, log_own)
+    moment = jnp.matmul(a_ij, kernel.values, precision=FULL)
+    return KernelSum(log_total, shift, moment, log_own)

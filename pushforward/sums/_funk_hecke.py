@@ -28,7 +28,7 @@ def funk_hecke(beta: Float[Array, ""], d: int, count: int) -> Float[Array, "l"]:
             f"{float(beta):g}: its kernel is narrower than any grid. Use Particles."
         )
     size = jnp.abs(beta)
-    orders = d / 2 + jnp.arange(count + EXTRA)
+    orders = d / 2 + jnp.arange(count + EXTRA, dtype=size.dtype)
 
     def back(quotient, order):
         quotient = size / (2 * order + size * quotient)

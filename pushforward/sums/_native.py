@@ -16,6 +16,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+from typing import Any
 
 import jax
 import jaxlib
@@ -38,6 +39,8 @@ FLAGS = (
 TARGETS = (
     "pairs_float32",
     "pairs_float64",
+    "rows_float32",
+    "rows_float64",
     "circle_modes",
     "circle_series",
     "circle_moments",
@@ -48,7 +51,7 @@ _log = logging.getLogger("pushforward")
 
 
 @functools.cache
-def ready() -> bool:
+def available() -> bool:
     """Whether the library can be called; the first time on a machine it is built."""
     if jax.default_backend() != "cpu":
         return False
@@ -63,9 +66,9 @@ def ready() -> bool:
     return True
 
 
-def call(name: str, results, *arguments: Array, **settings: bool):
+def compiled_call(name: str, results: Any, *arguments: Array, **settings: bool):
     """A function of the library on arrays; `results` have the shapes it returns."""
-    if not ready():
+    if not available():
         raise RuntimeError("the compiled sums are not on this machine")
     # Batches one by one: a single member fills the machine.
     target = jax.ffi.ffi_call(f"pushforward_{name}", results, vmap_method="sequential")

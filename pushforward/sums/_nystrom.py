@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
-from pushforward.sums._some_rows import again_exactly, error_on
+from pushforward.sums._some_rows import error_on, recompute_exactly
 from pushforward.sums._spectral import tolerance
 
 CANDIDATES = 4  # keys looked at for each landmark
@@ -122,7 +122,7 @@ def _nystrom(kernel: Kernel, rank: int, tol: float, check: int, seed: int):
         moment = moment - least[:, None] * kernel.values
     total = jnp.maximum(y[:, 0], jnp.finfo(y.dtype).tiny)
     out = KernelSum(log_scale + jnp.log(total), log_scale, moment, log_own)
-    out = again_exactly(kernel, out, ~(y[:, 0] > (1 - tol) * still(least)))
+    out = recompute_exactly(kernel, out, ~(y[:, 0] > (1 - tol) * still(least)))
     rows = _drawn(for_rows, jnp.zeros(len(q)), check)
     return out, error_on(*still((kernel, out)), rows)
 

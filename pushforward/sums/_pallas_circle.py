@@ -6,7 +6,8 @@ theta}) at every token. Powers of e^{i theta} are made by multiplication in regi
 the floor is the memory: 24 bytes in and 8 bytes out per token and series.
 """
 
-import equinox as eqx
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -14,35 +15,40 @@ from jaxtyping import Array, Float
 
 from pushforward.sums._circle import (
     GROUP,
+    AbstractModes,
     Modes,
     groups_needed,
     moment_series,
 )
-from pushforward.sums._pallas_tiles import call, padded
-from pushforward.sums._transform import AbstractTransform
+from pushforward.sums._pallas_tiles import fused_call, padded
 
 TOKENS, WARPS = 2048, 8  # of one program
 GROUPS = (1, 2, 4, 8, 16, 36)  # of modes: loops on a GPU have a fixed length
 
 
-class FusedModes(AbstractTransform):
+class FusedModes(AbstractModes):
     """The transform on the circle on a GPU: fused for tokens, as `Modes` for the rest.
 
     The number of modes is the least of a few that beta asks for, picked when it runs.
     """
 
-    tail: float = eqx.field(static=True)
-    limit: float = eqx.field(static=True)
-
-    def evaluate(self, q, k, u, beta):
+    def evaluate(
+        self,
+        q: Float[Array, "m d"],
+        k: Float[Array, "n d"],
+        u: Float[Array, "n c"],
+        beta: Float[Array, ""],
+    ) -> Float[Array, "m c"]:
         """What gradients need, and other values than the tokens: not fused."""
         return Modes(self.tail, self.limit).evaluate(q, k, u, beta)
 
-    def error(self, beta, largest):
-        """Rounding, for weights that sum to one, and the tail."""
-        return Modes(self.tail, self.limit).error(beta, largest)
-
-    def of_points(self, q, k, w, beta):
+    def of_points(
+        self,
+        q: Float[Array, "m d"],
+        k: Float[Array, "n d"],
+        w: Float[Array, "n 1"],
+        beta: Float[Array, ""],
+    ) -> Float[Array, "m e"]:
         """From one set of moments: a total, and a radial and a tangent part."""
         groups, _ = groups_needed(beta, self.tail)
         which = jnp.searchsorted(jnp.asarray(GROUPS), groups)
@@ -53,7 +59,13 @@ class FusedModes(AbstractTransform):
         return lax.switch(which, [*fused, nothing], q, k, w, beta)
 
 
-def _of_points(modes: int, q, k, w, beta) -> Float[Array, "m 3"]:
+def _of_points(
+    modes: int,
+    q: Float[Array, "m d"],
+    k: Float[Array, "n d"],
+    w: Float[Array, "n 1"],
+    beta: Float[Array, ""],
+) -> Float[Array, "m 3"]:
     """sum_j w_j e^{beta cos(theta - theta_j) - |beta|} (1, k_j)."""
     (c, s), (kc, ks) = _unit(q), _unit(k)
     kc, ks, weights = (padded(b, TOKENS) for b in (kc, ks, w[:, 0]))
@@ -79,7 +91,7 @@ def circle_sums(
     c, s, w = (padded(a, TOKENS) for a in (c, s, w))
     modes = coefficients.shape[0]
     a, b = coefficients[None, :] * _moments(c, s, w, modes)
-    k = jnp.arange(modes)
+    k = jnp.arange(modes, dtype=a.dtype)
     total, slope = _evaluate(c, s, ((a, b), (k * b, -k * a)))
     return total[:n], slope[:n]
 
@@ -111,13 +123,13 @@ def _moments(c, s, w, modes: int) -> Float[Array, "2 k"]:
     line = pl.BlockSpec((TOKENS,), lambda i: (i,))
     row = pl.BlockSpec((1, modes), lambda i: (i, 0))
     partial = jax.ShapeDtypeStruct((blocks, modes), c.dtype)
-    parts = call(
+    parts = fused_call(
         body, (blocks,), (c, s, w), [line] * 3, [partial] * 2, [row] * 2, WARPS
     )
     return jnp.stack([part.sum(axis=0) for part in parts])
 
 
-def _evaluate(c, s, series) -> list[Float[Array, "n"]]:
+def _evaluate(c, s, series) -> Sequence[Float[Array, "n"]]:
     """sum_k a_k cos(k theta) + b_k sin(k theta) for every (a, b) of the series."""
     from jax.experimental import pallas as pl
 
@@ -141,7 +153,7 @@ def _evaluate(c, s, series) -> list[Float[Array, "n"]]:
 
     line = pl.BlockSpec((TOKENS,), lambda i: (i,))
     whole = pl.BlockSpec((modes,), lambda i: (0,))
-    return call(
+    return fused_call(
         body,
         (c.shape[0] // TOKENS,),
         (c, s, *(a for a, _ in series), *(b for _, b in series)),

@@ -1,61 +1,89 @@
-"""The fused sum for d > 8: both products on the tensor cores, in halves."""
+"""The fused sum for more than a few dimensions: both products on the tensor cores.
+
+Every factor is a high and a low half. The shift of a row is fixed where that is legal,
+and otherwise the largest exponent so far, as in flash attention.
+"""
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
 
+from pushforward.sums._kernel import Kernel
 from pushforward.sums._pallas_tiles import (
+    LIFT,
     LOG2E,
-    call,
+    Mask,
+    Tile,
     exp2,
     exponents,
+    fused_call,
+    halves,
     masked_exponents,
     over_columns,
     padded,
+    product,
+    size_of,
 )
 
-LIFT = 2.0**11  # brings the low half of an exponential into the range of a half
+BATCH = 16  # column blocks: tensor cores truncate when they add, so sums are short
+NOTHING = -1e30  # the largest exponent of a row that has seen nobody
 
 
-def large_sum(x, y, f, log_w, beta, causal: bool, tile, passes: int):
-    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j) by matrix products.
+def large_sum(kernel: Kernel, tile: Tile, passes: int, running: bool):
+    """Shifts, and sum_j w_j e^{beta <q_i, k_j> - shift_i} (1, f_j).
 
     In three passes every factor is a high and a low half; in one, the high half.
+    `running`: the shift is the maximum of the row, and otherwise beta.
     """
     from jax.experimental import pallas as pl
 
-    (R, C, warps), (m, d) = tile, x.shape
-    wide = max(16, 1 << (d - 1).bit_length())
-    pad = ((0, 0), (0, wide - d))
-    heaviest = log_w.max()  # relative to it exponentials fill the range of a half
-    b = exponents(log_w - heaviest, beta, C)
-    parts = (padded(x, R), padded(y, C), padded(f, C))
+    m, k = kernel.queries.shape[0], kernel.values.shape[1]
     count = 2 if passes == 3 else 1
-    halves = [half for a in parts for half in _halves(jnp.pad(a, pad))[:count]]
-    rows, columns = halves[0].shape[0], b.shape[0]
-    strip = pl.BlockSpec((R, wide), lambda i: (i, 0))
-    whole = pl.BlockSpec((columns, wide), lambda i: (0, 0))
-    line = pl.BlockSpec((columns,), lambda i: (0,))
-    number = pl.BlockSpec((1,), lambda i: (0,))
-    total, moment = call(
-        _body(wide, R, C, columns // C, causal, count),
-        (rows // R,),
-        (*halves, b, (LOG2E * beta)[None]),
-        [strip] * count + [whole] * (2 * count) + [line, number],
-        [
-            jax.ShapeDtypeStruct((rows,), jnp.float32),
-            jax.ShapeDtypeStruct((rows, wide), jnp.float32),
-        ],
-        [pl.BlockSpec((R,), lambda i: (i,)), strip],
-        warps,
+    queries, q_size = _prepared(kernel.queries, tile.rows, count)
+    keys, k_size = _prepared(kernel.keys, tile.columns, count)
+    values, f_size = _prepared(kernel.values, tile.columns, count)
+    heaviest = jnp.max(kernel.log_weights)  # relative to it all weights are in range
+    heaviest = jnp.where(jnp.isfinite(heaviest), heaviest, 0.0)
+    fixed = jnp.zeros_like(kernel.beta) if running else kernel.beta
+    b = exponents(kernel.log_weights - heaviest, fixed, tile.columns) + LIFT
+    rows, columns = queries[0].shape[0], b.shape[0]
+    line = jax.ShapeDtypeStruct((rows,), jnp.float32)
+    strip = lambda a: pl.BlockSpec((tile.rows, a.shape[1]), lambda i: (i, 0))  # noqa: E731
+    whole = lambda a: pl.BlockSpec(a.shape, lambda i: (0,) * a.ndim)  # noqa: E731
+    moments = jax.ShapeDtypeStruct((rows, values[0].shape[1]), jnp.float32)
+    thin = pl.BlockSpec((tile.rows,), lambda i: (i,))
+    scale = (LOG2E * kernel.beta * q_size * k_size)[None]
+    seen = (*keys, *values, b, scale)
+    mask = Mask(kernel.own, kernel.causal)
+    top, total, moment = fused_call(
+        _body(count, tile, columns // tile.columns, mask, running),
+        (rows // tile.rows,),
+        (*queries, *seen),
+        [*map(strip, queries), *map(whole, seen)],
+        [line, line, moments],
+        [thin, thin, strip(moments)],
+        tile.warps,
     )
-    scale = jnp.exp(heaviest)
-    return scale * total[:m], scale * moment[:m, :d]
+    shift = heaviest + (top[:m] / LOG2E if running else kernel.beta)
+    lifted = 2.0**-LIFT
+    return shift, lifted * total[:m], (lifted * f_size) * moment[:m, :k]
 
 
-def _body(wide: int, R: int, C: int, blocks: int, causal: bool, count: int):
-    """The program of R rows, with `count` halves of every factor."""
+def _prepared(a: Array, rows: int, count: int) -> tuple[list[Array], Array]:
+    """Halves of a over its size, with whole blocks of rows and a power of two wide.
+
+    The size is a power of two, so that dividing by it rounds nothing.
+    """
+    size = size_of(a)
+    d = a.shape[1]
+    wide = max(16, 1 << max(0, d - 1).bit_length())
+    whole = jnp.pad(padded(a / size, rows), ((0, 0), (0, wide - d)))
+    return list(halves(whole)[:count]), size
+
+
+def _body(count: int, tile: Tile, blocks: int, mask: Mask, running: bool):
+    """The program of one strip of rows, with `count` halves of every factor."""
     from jax.experimental import pallas as pl
 
     def body(*refs):
@@ -65,50 +93,50 @@ def _body(wide: int, R: int, C: int, blocks: int, causal: bool, count: int):
         x_i = [half[...] for half in x]
 
         def step(j, acc, masked):
-            at = pl.ds(j * C, C)
+            at = pl.ds(j * tile.columns, tile.columns)
             y_j, f_j = ([half[at, :] for half in a] for a in (y, f))
-            s = _dot(x_i[0], y_j[-1], 1)
+            s = product(x_i[0], y_j[-1], 1)
             if count == 2:  # low times low is nothing
-                s = s + _dot(x_i[1], y_j[0], 1) + _dot(x_i[0], y_j[0], 1)
+                s = s + product(x_i[1], y_j[0], 1) + product(x_i[0], y_j[0], 1)
             s = c[0] * s + b[at][None, :]
             if masked:
-                s = masked_exponents(s, i, j, R, C, causal)
-            e = exp2(s)
-            high = e.astype(jnp.float16)
-            moment, rest = acc[1:]
-            for half in f_j:  # one by one: the tensor cores add to what they are given
-                moment = moment + _dot(high, half, 0)
-            if count == 2:
-                low = ((e - high.astype(jnp.float32)) * LIFT).astype(jnp.float16)
-                rest = rest + _dot(low, f_j[0], 0)
-            return acc[0] + e.sum(axis=1), moment, rest
+                s = masked_exponents(s, i, j, tile, mask)
+            return _added(acc, s, f_j, running)
 
-        empty = jnp.zeros((R, wide), jnp.float32)
-        zero = (jnp.zeros((R,), jnp.float32), empty, empty)
+        zero = jnp.zeros((tile.rows,), jnp.float32)
+        empty = jnp.zeros((tile.rows, f[0].shape[1]), jnp.float32)
 
-        def batch(first, count, sums, masked):
-            # Tensor cores truncate when they add: long sums are made of short ones.
+        def batch(first, length, sums, masked):
             def one(k, acc):
                 return step(first + k, acc, masked)
 
-            total, moment, rest = lax.fori_loop(0, count, one, zero)
-            return sums[0] + total, sums[1] + (moment + rest / LIFT)
+            old, total, moment = sums
+            top, *part = lax.fori_loop(0, length, one, (old, zero, empty))
+            if running:
+                shrunk = exp2(old - top)
+                total, moment = total * shrunk, moment * shrunk[:, None]
+            return top, total + part[0], moment + part[1]
 
-        total, moment = over_columns(batch, zero[:2], i, R, C, blocks, causal)
-        out[0][...] = total
-        out[1][...] = moment
+        start = (jnp.full((tile.rows,), NOTHING, jnp.float32), zero, empty)
+        sums = over_columns(batch, start, i, tile, blocks, mask, BATCH)
+        for ref, a in zip(out, sums, strict=True):
+            ref[...] = a
 
     return body
 
 
-def _halves(a: Array) -> tuple[Array, Array]:
-    """a = high + low in two halves: 22 bits, enough for float32 accuracy."""
-    # Not by casting back and forth, which XLA takes for the identity.
-    high = lax.reduce_precision(a, exponent_bits=5, mantissa_bits=10)
-    return high.astype(jnp.float16), (a - high).astype(jnp.float16)
-
-
-def _dot(a: Array, b: Array, over: int) -> Array:
-    """a b^T when `over` is 1, a b when it is 0, on the tensor cores."""
-    dims = (((1,), (over,)), ((), ()))
-    return lax.dot_general(a, b, dims, preferred_element_type=jnp.float32)
+def _added(acc, s: Array, f_j: list[Array], running: bool):
+    """The accumulators after one more tile of exponents, lifted."""
+    top, total, moment = acc
+    if running:
+        old, top = top, jnp.maximum(top, s.max(axis=1) - LIFT)
+        s, shrunk = s - top[:, None], exp2(old - top)
+        total, moment = total * shrunk, moment * shrunk[:, None]
+    e = exp2(s)
+    high = e.astype(jnp.float16)
+    for half in f_j:  # one by one: the tensor cores add to what they are given
+        moment = moment + product(high, half, 0)
+    if len(f_j) == 2:
+        low = (e - high.astype(jnp.float32)).astype(jnp.float16)
+        moment = moment + product(low, f_j[0], 0)
+    return top, total + e.sum(axis=1), moment

@@ -3,70 +3,80 @@
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jaxtyping import Array
 
+from pushforward.sums._kernel import Kernel
 from pushforward.sums._pallas_tiles import (
     LOG2E,
-    call,
+    Mask,
+    Tile,
     exp2,
     exponents,
+    fused_call,
     masked_exponents,
     over_columns,
     padded,
 )
 
+BATCH = 64  # column blocks whose sums stay in float32 before they are added up
 
-def small_sum(x, y, f, log_w, beta, causal: bool, tile: tuple[int, int, int]):
-    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, y_j), coordinate by coordinate."""
+
+def small_sum(kernel: Kernel, tile: Tile, of_keys: bool) -> tuple[Array, Array]:
+    """sum_{j != i} w_j e^{beta (<x_i, y_j> - 1)} (1, f_j), coordinate by coordinate.
+
+    `of_keys`: the values are the keys, and need not be read a second time.
+    """
     from jax.experimental import pallas as pl
 
-    (R, C, warps), (m, d) = tile, x.shape
-    xs = [(LOG2E * beta) * column for column in padded(x, R).T]
-    ys = list(padded(y, C).T)
-    b = exponents(log_w, beta, C)
-    rows = xs[0].shape[0]
-    tiles = pl.BlockSpec((R,), lambda i: (i,))
+    (m, d), k = kernel.queries.shape, kernel.values.shape[1]
+    xs = [(LOG2E * kernel.beta) * c for c in padded(kernel.queries, tile.rows).T]
+    ys = list(padded(kernel.keys, tile.columns).T)
+    fs = [] if of_keys else list(padded(kernel.values, tile.columns).T)
+    b = exponents(kernel.log_weights, kernel.beta, tile.columns)
+    rows, columns = xs[0].shape[0], b.shape[0]
+    strip = pl.BlockSpec((tile.rows,), lambda i: (i,))
     whole_array = pl.BlockSpec(b.shape, lambda i: (0,))
-    column = jax.ShapeDtypeStruct((rows,), jnp.float32)
-    out = call(
-        _body(d, R, C, b.shape[0] // C, causal),
-        (rows // R,),
-        (*xs, *ys, b),
-        [tiles] * d + [whole_array] * (d + 1),
-        [column] * (d + 1),
-        [tiles] * (d + 1),
-        warps,
+    mask = Mask(kernel.own, kernel.causal)
+    out = fused_call(
+        _body((d, len(fs), k), tile, columns // tile.columns, mask),
+        (rows // tile.rows,),
+        (*xs, *ys, *fs, b),
+        [strip] * d + [whole_array] * (d + len(fs) + 1),
+        [jax.ShapeDtypeStruct((rows,), jnp.float32)] * (k + 1),
+        [strip] * (k + 1),
+        tile.warps,
     )
     return out[0][:m], jnp.stack(out[1:], axis=1)[:m]
 
 
-def _body(d: int, R: int, C: int, blocks: int, causal: bool):
-    """The program of R rows."""
+def _body(sizes: tuple[int, int, int], tile: Tile, blocks: int, mask: Mask):
+    """The program of one strip of rows."""
     from jax.experimental import pallas as pl
 
+    d, apart, k = sizes  # `apart` columns of values besides those of the keys
+    shape = (tile.rows, tile.columns)
+
     def body(*refs):
-        x_refs, y_refs, b_ref, out = (
-            refs[:d],
-            refs[d : 2 * d],
-            refs[2 * d],
-            refs[2 * d + 1 :],
-        )
+        x_refs, y_refs, f_refs = refs[:d], refs[d : 2 * d], refs[2 * d : 2 * d + apart]
+        b_ref, *out = refs[2 * d + apart :]
         i = pl.program_id(0)
         x_i = [ref[...][:, None] for ref in x_refs]
 
         def step(j, acc, masked):
-            at = pl.ds(j * C, C)
+            at = pl.ds(j * tile.columns, tile.columns)
             y_j = [ref[at][None, :] for ref in y_refs]
+            f_j = [ref[at][None, :] for ref in f_refs] or y_j
             s = b_ref[at][None, :] + x_i[0] * y_j[0]
             for x_k, y_k in zip(x_i[1:], y_j[1:], strict=True):
                 s = s + x_k * y_k
             if masked:
-                s = masked_exponents(s, i, j, R, C, causal)
+                s = masked_exponents(s, i, j, tile, mask)
             e = exp2(s)
-            moments = (a + e * y_k for a, y_k in zip(acc[1:], y_j, strict=True))
+            moments = (a + e * f_k for a, f_k in zip(acc[1:], f_j, strict=True))
             return (acc[0] + e, *moments)
 
-        tile = tuple(jnp.zeros((R, C), jnp.float32) for _ in range(d + 1))
-        line = tuple(jnp.zeros((R,), jnp.float64) for _ in range(d + 1))
+        empty = tuple(jnp.zeros(shape, jnp.float32) for _ in range(k + 1))
+        line = tuple(jnp.zeros(shape[:1], jnp.float64) for _ in range(k + 1))
 
         def batch(first, count, total, masked):
             def one(k, acc):
@@ -76,13 +86,13 @@ def _body(d: int, R: int, C: int, blocks: int, causal: bool):
                 return one(2 * k + 1, one(2 * k, acc))
 
             if isinstance(count, int) and count % 2 == 0:  # a tenth faster in pairs
-                part = lax.fori_loop(0, count // 2, two, tile)
+                part = lax.fori_loop(0, count // 2, two, empty)
             else:
-                part = lax.fori_loop(0, count, one, tile)
+                part = lax.fori_loop(0, count, one, empty)
             new = (a.sum(axis=1).astype(jnp.float64) for a in part)
             return tuple(t + a for t, a in zip(total, new, strict=True))
 
-        total = over_columns(batch, line, i, R, C, blocks, causal)
+        total = over_columns(batch, line, i, tile, blocks, mask, BATCH)
         for ref, a in zip(out, total, strict=True):
             ref[...] = a.astype(jnp.float32)
 

@@ -20,7 +20,9 @@ def some_rows(kernel: Kernel, rows: Int[Array, "r"]) -> KernelSum:
     return blocked(some, tile_sizes(len(rows), n, d, None), which=rows)
 
 
-def again_exactly(kernel: Kernel, out: KernelSum, bad: Bool[Array, "m"]) -> KernelSum:
+def recompute_exactly(
+    kernel: Kernel, out: KernelSum, bad: Bool[Array, "m"]
+) -> KernelSum:
     """Recompute the bad rows, a few at a time; the gradient stays that of `out`."""
     sums = _repaired(kernel, bad, out.log_scale, out.log_total, out.moment)
     log_scale, log_total, moment = sums

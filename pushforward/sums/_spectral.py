@@ -14,13 +14,13 @@ from pushforward.sums import (
     _native,
     _native_circle,
     _pallas_circle,
+    _pallas_sphere,
     _sphere,
     _transform,
 )
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
-from pushforward.sums._some_rows import again_exactly, error_on, spread_rows
+from pushforward.sums._some_rows import error_on, recompute_exactly, spread_rows
 
-LARGEST_BETA = {2: _circle.LARGEST_BETA, 3: _sphere.LARGEST_BETA}
 FLOAT32_TOL = 1e-6
 SAFETY = 1e-5  # of the tolerance goes to the truncated tail: modes are cheap
 
@@ -35,9 +35,9 @@ class Spectral(AbstractSum):
 
     `check` compares that many rows, spread over the cloud, with the exact sum at run
     time, and stops with an error if one is off. Computed in float64 whatever the data;
-    float32 data are held to 1e-6. Beyond beta = 1e4 the sum is exact instead. On S^2
-    the work is done on the host by ducc0; on the circle on a GPU, by one fused kernel
-    in float64.
+    float32 data are held to 1e-6. Beyond beta = 1e4 (900 on S^2 on a GPU) the sum is
+    exact instead. On a GPU the work is done by fused kernels in float64, on S^2 on a
+    CPU by ducc0.
     """
 
     tol: float = eqx.field(static=True)
@@ -56,13 +56,13 @@ class Spectral(AbstractSum):
                 "Spectral sums need unit vectors on the circle or S^2, with Q = K = I "
                 f"and no mask, got {what}. Use sums.Exact() or sums.Auto()."
             )
-        return self.within(kernel, LARGEST_BETA[d])
+        return self.within(kernel, largest_beta(d))
 
     def within(self, kernel: Kernel, limit: float) -> KernelSum:
         """The spectral sum where |beta| <= limit, and the exact one beyond."""
         d = kernel.keys.shape[1]
         method = transform_for(d)
-        limit = min(limit, LARGEST_BETA[d])
+        limit = min(limit, largest_beta(d))
         tol = max(self.tol, FLOAT32_TOL if kernel.keys.dtype == jnp.float32 else 0.0)
         of_points = kernel.values is kernel.keys  # then one transform does for all
         wide = jax.tree_util.tree_map(lambda a: a.astype(jnp.float64), kernel)
@@ -90,7 +90,7 @@ def _spectral(kernel: Kernel, method, tol, check, of_points) -> KernelSum:
         moment = moment - jnp.exp(log_own - size)[:, None] * kernel.values
     out = KernelSum(log_total, jnp.full_like(log_total, size), moment, log_own)
     delta = method.error(*jax.lax.stop_gradient((beta, y[:, 0].max())))
-    out = again_exactly(kernel, out, y[:, 0] * tol < 2 * delta)
+    out = recompute_exactly(kernel, out, y[:, 0] * tol < 2 * delta)
     if not check:
         return out
     error = error_on(kernel, out, spread_rows(len(q), check))
@@ -100,11 +100,20 @@ def _spectral(kernel: Kernel, method, tol, check, of_points) -> KernelSum:
 
 def transform_for(d: int) -> Callable[[float, float], _transform.AbstractTransform]:
     """The transform of this space on this machine, by its tail and limit."""
+    on_gpu = jax.default_backend() == "gpu"
     if d == 3:
-        return _sphere.Harmonics
-    if jax.default_backend() == "gpu":
+        return _pallas_sphere.FusedHarmonics if on_gpu else _sphere.Harmonics
+    if on_gpu:
         return _pallas_circle.FusedModes
-    return _native_circle.NativeModes if _native.ready() else _circle.Modes
+    return _native_circle.NativeModes if _native.available() else _circle.Modes
+
+
+def largest_beta(d: int) -> float:
+    """Up to which |beta| the transform has modes enough."""
+    if d == 2:
+        return _circle.LARGEST_BETA
+    on_gpu = jax.default_backend() == "gpu"
+    return _pallas_sphere.LARGEST_BETA if on_gpu else _sphere.LARGEST_BETA
 
 
 def tolerance(tol: float) -> float:

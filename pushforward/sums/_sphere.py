@@ -6,10 +6,10 @@ Bessel functions b_l = e^{-|beta|} i_l(beta). ducc0 takes points to harmonics an
 
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 from scipy.special import ive
 
 from pushforward.sums._transform import AbstractTransform
@@ -19,7 +19,7 @@ LOW_ROUNDING, ROUNDING = 1.2e-12, 6e-14  # measured below and above beta = 2, do
 LARGEST_BETA = 4e4  # degree near 1700: beyond, the grid alone takes seconds
 
 
-def coefficients(beta: float, count: int) -> np.ndarray:
+def coefficients(beta: float, count: int) -> Float[np.ndarray, "k"]:
     """b_0, ..., b_{count - 1}."""
     l = np.arange(count)
     size = abs(float(beta))
@@ -40,19 +40,25 @@ def degree(beta: float, tail: float) -> int:
 
 
 class Harmonics(AbstractTransform):
-    """The transform on S^2 by spherical harmonics, truncated where `tail` is left.
+    """The transform on S^2 by spherical harmonics."""
 
-    Beyond `limit` it is zero at no cost: those rows are recomputed exactly.
-    """
-
-    tail: float = eqx.field(static=True)
-    limit: float = eqx.field(static=True)
-
-    def evaluate(self, q, k, u, beta):
+    def evaluate(
+        self,
+        q: Float[Array, "m d"],
+        k: Float[Array, "n d"],
+        u: Float[Array, "n c"],
+        beta: Float[Array, ""],
+    ) -> Float[Array, "m c"]:
         """Channel by channel."""
         return self._on_host(_by_channel, q, k, u, beta).T
 
-    def of_points(self, q, k, w, beta):
+    def of_points(
+        self,
+        q: Float[Array, "m d"],
+        k: Float[Array, "n d"],
+        w: Float[Array, "n 1"],
+        beta: Float[Array, ""],
+    ) -> Float[Array, "m e"]:
         """From one transform: the moment is a gradient plus a radial part."""
         total, along, south, east = self._on_host(_of_points, q, k, w, beta)
         sine = jnp.hypot(q[:, 0], q[:, 1])
@@ -64,7 +70,9 @@ class Harmonics(AbstractTransform):
         moment = along[:, None] * q + jnp.stack(across, axis=1)
         return jnp.concatenate([total[:, None], moment], axis=1)
 
-    def error(self, beta, largest):
+    def error(
+        self, beta: Float[Array, ""], largest: Float[Array, ""]
+    ) -> Float[Array, ""]:
         """Rounding is relative to the largest value, and worse at low degree."""
         rounding = jnp.where(jnp.abs(beta) < 2.0, LOW_ROUNDING, ROUNDING)
         return rounding * largest + self.tail
@@ -95,7 +103,13 @@ def _by_channel(q, k, u, beta: float, L: int) -> np.ndarray:
     return out
 
 
-def _of_points(q, k, w, beta: float, L: int) -> np.ndarray:
+def _of_points(
+    q: Float[np.ndarray, "m d"],
+    k: Float[np.ndarray, "n d"],
+    w: Float[np.ndarray, "n 1"],
+    beta: float,
+    L: int,
+) -> Float[np.ndarray, "4 m"]:
     """The sum of w_j, of w_j <q, k_j>, and the two parts of grad / beta, to the south
     and to the east: the moment, w_j k_j, is the gradient, tangent, and a radial part.
 

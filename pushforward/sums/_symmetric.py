@@ -16,8 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward.sums import _native
-from pushforward.sums._blocks import FULL, products
-from pushforward.sums._exponential import LOG2_E, exp2
+from pushforward.sums._blocks import FULL, LOG2_E, exp2, products
 from pushforward.sums._kernel import Kernel, KernelSum
 
 Pairs = Callable[[Kernel], tuple[Array, Array]]
@@ -25,14 +24,14 @@ Sum = Callable[[Kernel], KernelSum]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def derived(kernel: Kernel, by_pairs: Sum, by_rows: Sum) -> KernelSum:
+def differentiated_by_rows(kernel: Kernel, by_pairs: Sum, by_rows: Sum) -> KernelSum:
     """The sum by pairs, with the derivative of the same sum by rows."""
     return by_pairs(kernel)
 
 
-@derived.defjvp
-def _derived_jvp(by_pairs: Sum, by_rows: Sum, primals, tangents):
-    found = derived(*primals, by_pairs, by_rows)
+@differentiated_by_rows.defjvp
+def _jvp_by_rows(by_pairs: Sum, by_rows: Sum, primals, tangents):
+    found = differentiated_by_rows(*primals, by_pairs, by_rows)
 
     def at_the_same_scale(kernel: Kernel) -> KernelSum:
         out = by_rows(kernel)
@@ -51,7 +50,7 @@ def symmetric(kernel: Kernel, pairs: Pairs) -> KernelSum:
     return KernelSum(log_total, log_scale, moment, log_own)
 
 
-def apart(kernel: Kernel, pairs: Pairs) -> KernelSum:
+def scaled_by_rows(kernel: Kernel, pairs: Pairs) -> KernelSum:
     """The same with the pull of the others at a scale of its own, in every row."""
     moment, total = pairs(kernel)
     log_scale = kernel.beta + jnp.log(total)
@@ -65,7 +64,7 @@ def _log_own(kernel: Kernel) -> Float[Array, "n"]:
     return own + kernel.log_weights
 
 
-def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:
+def compiled_pairs(kernel: Kernel) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
     """sum_{j != i} w_j e^{beta (<x_i, x_j> - 1)} (f_j, 1), by loops in C++.
 
     Over j < i if causal.
@@ -77,13 +76,15 @@ def compiled_pairs(kernel: Kernel) -> tuple[Array, Array]:
         jax.ShapeDtypeStruct(seen.shape, x.dtype),
         jax.ShapeDtypeStruct(w.shape, x.dtype),
     )
-    moment, total = _native.call(
+    moment, total = _native.compiled_call(
         f"pairs_{x.dtype}", results, x, seen, w, scale, causal=kernel.causal
     )
     return moment, total
 
 
-def tiled_pairs(kernel: Kernel, width: int) -> tuple[Array, Array]:
+def tiled_pairs(
+    kernel: Kernel, width: int
+) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
     """The same by XLA, in square tiles of this width, without a mask."""
     n = kernel.keys.shape[0]
     scale = kernel.beta * jnp.asarray(LOG2_E, kernel.keys.dtype)

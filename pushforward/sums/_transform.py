@@ -16,7 +16,14 @@ from jaxtyping import Array, Float
 
 
 class AbstractTransform(eqx.Module):
-    """A way to evaluate Y; frozen and hashable, so that it can be static."""
+    """A way to evaluate Y; frozen and hashable, so that it can be static.
+
+    A series is cut where `tail` is left. Beyond `limit`, a bound of |beta|, it is zero
+    at no cost: those rows are recomputed exactly.
+    """
+
+    tail: float = eqx.field(static=True)
+    limit: float = eqx.field(static=True)
 
     @abc.abstractmethod
     def evaluate(
@@ -34,13 +41,25 @@ class AbstractTransform(eqx.Module):
     ) -> Float[Array, ""]:
         """A bound of the error for weights that sum to one; `largest` total."""
 
-    def of_points(self, q, k, w: Float[Array, "n 1"], beta) -> Float[Array, "m e"]:
+    def of_points(
+        self,
+        q: Float[Array, "m d"],
+        k: Float[Array, "n d"],
+        w: Float[Array, "n 1"],
+        beta: Float[Array, ""],
+    ) -> Float[Array, "m e"]:
         """The same for u_j = w_j (1, k_j), where there may be a shorter way."""
         return self.evaluate(q, k, jnp.concatenate([w, w * k], axis=1), beta)
 
 
 @jax.custom_jvp
-def of_points(method: AbstractTransform, q, k, w, beta) -> Float[Array, "m e"]:
+def of_points(
+    method: AbstractTransform,
+    q: Float[Array, "m d"],
+    k: Float[Array, "n d"],
+    w: Float[Array, "n 1"],
+    beta: Float[Array, ""],
+) -> Float[Array, "m e"]:
     """sum_j e^{beta <q_i, k_j> - |beta|} w_j (1, k_j), differentiable."""
     return method.of_points(q, k, w, beta)
 
@@ -56,7 +75,13 @@ def _of_points_jvp(primals, tangents):
 
 
 @jax.custom_jvp
-def of_values(method: AbstractTransform, q, k, u, beta) -> Float[Array, "m c"]:
+def of_values(
+    method: AbstractTransform,
+    q: Float[Array, "m d"],
+    k: Float[Array, "n d"],
+    u: Float[Array, "n c"],
+    beta: Float[Array, ""],
+) -> Float[Array, "m c"]:
     """sum_j e^{beta <q_i, k_j> - |beta|} u_j, differentiable."""
     return method.evaluate(q, k, u, beta)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 import pathlib
 import tomllib
@@ -11,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from pushforward._checks import whole
+from pushforward._checks import listed, whole
 from pushforward.errors import InputError, StoreError
+from pushforward.experiments import Experiment, options, unknown
+from pushforward.sweeps._cells import Cell
+from pushforward.sweeps._curves import Picture
 from pushforward.sweeps._statistics import checked_statistic
 
 EXAMPLE = """statistic = "close"
@@ -21,57 +25,98 @@ replicas = 16
 n = 32
 [grid]
 beta = {from = 0.1, to = 9.0, count = 30}"""
+OPTIONS = tuple(inspect.signature(options).parameters)
 
 
 @dataclasses.dataclass(frozen=True)
 class Design:
-    """A grid (or random points) over any parameters of a run.
+    """A grid (or random points) over any numbers of an experiment.
 
-    - `run`: parameters that stay fixed, by the names of `pushforward simulate`.
-    - `grid`: name -> values; every combination is a cell.
-    - `statistic`: an observable by name ("close", "clusters", "energy", ...), with its
-      own parameters as in {"name": "clusters", "radius": 0.05}, or a claim of a study,
-      {"study": "perspective", "claim": "..."}.
-    - `replicas`: independent starts per cell; all cells share them.
+    - `run`: an `Experiment`, whose numbers the axes reach by dotted names; or options
+      of `pushforward simulate` that stay fixed, and the axes are options as well.
+    - `grid`: name -> values; every combination is a cell. "field.beta,
+      observe.energy.beta" is one axis that sets two numbers.
+    - `statistic`: an observable by name ("close", "clusters", "mean_cosine", ...), the
+      name of one that the experiment observes, {"kind": ..., parameters}, a function of
+      a measure, or a claim of a study, {"study": "perspective", "claim": "..."}.
+    - `replicas`: independent starts per cell; all cells share them. Replica r is the
+      experiment with its seed raised by r.
     - `random`: (count, seed): that many random cells instead of the full grid; then an
       axis is a pair (low, high), drawn evenly, or in the logarithm with "log".
+    - `picture`: which axes to draw, and which curve of the theory on top.
+    - `classes`: classes and functions of your own that the experiment uses.
 
     >>> Design({"n": 8}, {"beta": [1.0, 4.0], "d": [2, 3]}, "mean_cosine").cells()[0]
     {'n': 8, 'beta': 1.0, 'd': 2}
     """
 
-    run: Mapping[str, Any]
+    run: Mapping[str, Any] | Experiment
     grid: Mapping[str, Any]
-    statistic: str | Mapping[str, Any] = "close"
+    statistic: Any = "close"
     replicas: int = 1
     random: tuple[int, int] | None = None
+    picture: Picture = Picture()
+    classes: tuple = ()
 
     def __post_init__(self) -> None:
         whole("replicas", self.replicas, 1)
-        checked_statistic(self.statistic)
+        if not isinstance(self.run, Experiment | Mapping):
+            raise InputError(
+                f"`run` must be an Experiment or a dict of options, got {self.run!r}."
+            )
+        by_name = isinstance(self.grid, Mapping)
+        if not by_name or not all(isinstance(name, str) for name in self.grid):
+            raise InputError(
+                f"`grid` must be a dict from names to values, got {self.grid!r}."
+            )
         if not self.grid:
             raise InputError("`grid` has no axis. For example: grid={'beta': [1, 4]}.")
-        twice = set(self.run) & set(self.grid)
-        if twice:
-            raise InputError(f"{sorted(twice)[0]!r} is both fixed and an axis.")
+        full = checked_statistic(self.statistic, self.run, self.classes)
+        object.__setattr__(self, "statistic", full)
+        self._check_names()
         once = self.random is None
         axes = {k: _axis(k, v, once) for k, v in self._axes()}
         object.__setattr__(self, "grid", axes)
 
+    def _check_names(self) -> None:
+        """Every name is known before anything is computed."""
+        if "claim" in self.statistic:
+            return  # parameters of a study: the study checks them
+        if isinstance(self.run, Experiment):
+            for names in self.grid:
+                for name in names.split(","):
+                    self.run.read(name.strip())
+            return
+        twice = set(self.run) & set(self.grid)
+        if twice:
+            raise InputError(f"{sorted(twice)[0]!r} is both fixed and an axis.")
+        for name in (*self.run, *self.grid):
+            if name not in OPTIONS:
+                raise InputError(unknown(name, OPTIONS, "`pushforward simulate`"))
+
     def _axes(self):
         if self.random is None:
             return self.grid.items()
-        count = whole("count", self.random[0], 1, "It is a number of random cells.")
-        generator = np.random.default_rng(self.random[1])
+        pair = listed("random", self.random, "two numbers, (count, seed)")
+        if len(pair) != 2:
+            raise InputError(f"`random` must be (count, seed), got {self.random!r}.")
+        count = whole("count", pair[0], 1, "It is a number of random cells.")
+        generator = np.random.default_rng(whole("seed", pair[1], 0))
         return [(k, _drawn(k, v, generator, count)) for k, v in self.grid.items()]
 
     def cells(self) -> list[dict[str, Any]]:
         """The parameters of every cell, the last axis fastest."""
         join = zip if self.random else itertools.product
+        fixed = {} if isinstance(self.run, Experiment) else dict(self.run)
         return [
-            dict(self.run) | dict(zip(self.grid, values, strict=True))
+            fixed | dict(zip(self.grid, values, strict=True))
             for values in join(*self.grid.values())
         ]
+
+    def work(self) -> list[Cell]:
+        """Every cell with all that its value depends on."""
+        base = self.run.to_dict() if isinstance(self.run, Experiment) else None
+        return [Cell(c, self.statistic, self.replicas, base) for c in self.cells()]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,7 +125,7 @@ class Design:
         return lengths[:1] if self.random else lengths
 
     @classmethod
-    def from_toml(cls, path) -> Design:
+    def from_toml(cls, path, classes=()) -> Design:
         """A design from a file; the message of an error shows an example."""
         path = pathlib.Path(path)
         try:
@@ -91,19 +136,44 @@ class Design:
             raise InputError(f"{path} is not TOML: {error}. Example:\n{EXAMPLE}") from (
                 error
             )
-        known = {"statistic", "replicas", "run", "grid", "random"}
-        unknown = sorted(set(text) - known)
-        if unknown or "grid" not in text:
-            what = f"unknown entry {unknown[0]!r}" if unknown else "no [grid]"
-            raise InputError(f"{path} has {what}. Example:\n{EXAMPLE}")
+        return cls.from_dict(text, path, classes)
+
+    @classmethod
+    def from_dict(cls, text: dict, path, classes=()) -> Design:
+        """A design from the tables of a file; `path` is the file, for messages."""
+        known = "statistic replicas run experiment grid random picture".split()
+        for name in text:
+            if name not in known:
+                why = unknown(name, tuple(known), "a design")
+                raise InputError(f"{path}: {why} Example:\n{EXAMPLE}")
+        if "grid" not in text:
+            raise InputError(f"{path} has no [grid]. Example:\n{EXAMPLE}")
         draw = text.get("random")
         return cls(
-            _table("run", text.get("run", {})),
+            _run(text, path, classes),
             _table("grid", text["grid"]),
             text.get("statistic", "close"),
             text.get("replicas", 1),
             None if draw is None else (draw.get("count", 0), draw.get("seed", 0)),
+            Picture.of(_table("picture", text.get("picture", {}))),
+            tuple(classes),
         )
+
+
+def _run(text: dict, path, classes) -> Mapping[str, Any] | Experiment:
+    """Options, or an experiment: a table, or the name of a file beside the design."""
+    if "experiment" not in text:
+        return _table("run", text.get("run", {}))
+    if "run" in text:
+        raise InputError(f"{path} has both [run] and [experiment]: keep one.")
+    given = text["experiment"]
+    if not isinstance(given, str):
+        return Experiment.from_dict(_table("experiment", given), classes=classes)
+    beside = pathlib.Path(path).parent / given
+    try:
+        return Experiment.from_toml(beside.read_text(), classes=classes)
+    except OSError as error:
+        raise StoreError(f"cannot read {beside}: {error}.") from error
 
 
 def _table(name: str, value: Any) -> dict:

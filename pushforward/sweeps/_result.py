@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import shutil
 import warnings
@@ -76,7 +77,7 @@ class SweepResult:
         return path
 
     def _write(self, path: pathlib.Path) -> None:
-        about: dict[str, Any] = {"statistic": str(self.design.statistic)}
+        about: dict[str, Any] = {"statistic": json.dumps(self.design.statistic)}
         about["replicas"] = self.design.replicas
         group = zarr.open_group(path, mode="w", zarr_format=3, attributes=about)
         for name in ("mean", "error"):

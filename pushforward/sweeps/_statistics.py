@@ -1,63 +1,76 @@
-"""What is measured in every cell, by name."""
+"""What is measured in every cell: any observable, by name or as an object."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
-
-import pushforward as pf
 from pushforward import observables
-from pushforward._checks import positive
 from pushforward.errors import InputError
+from pushforward.experiments import Experiment, plain, unknown
+from pushforward.experiments import made as from_plain
 
-RADIUS = 0.05
-PLAIN = ("mean_cosine", "order_parameter", "effective_rank")
-NAMES = ("close", "clusters", "largest_mass", "energy", *PLAIN)
+# Short names of common observables, with the parameters they have unless given.
+SHORT: dict[str, dict[str, Any]] = {
+    "close": {"kind": "ClosePairs", "threshold": 0.999},
+    "clusters": {"kind": "ClusterCount", "radius": observables.CLUSTER_RADIUS},
+    "largest_mass": {"kind": "LargestMass", "radius": observables.CLUSTER_RADIUS},
+    "mean_cosine": {"kind": "mean_cosine"},
+    "order_parameter": {"kind": "order_parameter"},
+    "effective_rank": {"kind": "effective_rank"},
+}
 
 
-def checked_statistic(statistic: Any) -> dict[str, Any]:
-    """The full form {"name": ..., parameters} or {"study": ..., "claim": ...}."""
-    full = {"name": statistic} if isinstance(statistic, str) else statistic
-    if not isinstance(full, Mapping):
-        raise InputError(f"`statistic` must be a name, got {statistic!r}.")
-    full = dict(full)
+def checked_statistic(statistic: Any, run: Any = None, classes=()) -> dict[str, Any]:
+    """The full form: {"kind": ..., parameters}, {"observe": name} or a claim.
+
+    `run` is the experiment or the options that the statistic is taken in.
+    """
+    if isinstance(statistic, str):
+        statistic = {"name": statistic}
+    if not isinstance(statistic, Mapping):
+        return _of_object(statistic)
+    full = dict(statistic)
     if set(full) == {"study", "claim"}:
         claim_function(full)
         return full
-    known = {"close": {"threshold": 0.999}}
-    known |= {name: {"radius": RADIUS} for name in ("clusters", "largest_mass")}
-    name = full.get("name")
-    if name not in NAMES:
-        raise InputError(f"no statistic {name!r}; there are: {', '.join(NAMES)}.")
-    allowed = known.get(str(name), {})
-    unknown = sorted(set(full) - {"name"} - set(allowed))
-    if unknown:
-        raise InputError(f"the statistic {name!r} has no parameter {unknown[0]!r}.")
-    numbers = {
-        key: float(positive(key, full.get(key, v))) for key, v in allowed.items()
-    }
-    return {"name": name} | numbers
+    if "name" not in full:
+        from_plain(
+            full, "statistic", classes
+        )  # every name is looked at now, not in each cell
+        return full
+    name = full.pop("name")
+    own = run.observe if isinstance(run, Experiment) else {"energy": None}
+    if name in own and not full:
+        return {"observe": name}
+    if name in SHORT:
+        full = SHORT[name] | full
+    elif isinstance(name, str) and callable(vars(observables).get(name)):
+        full = {"kind": name} | full
+    else:
+        known = (*own, *SHORT)
+        raise InputError(f"no statistic: {unknown(name, known, 'the list')}")
+    from_plain(full, "statistic", classes)
+    return full
 
 
-def observable(statistic: dict[str, Any], beta: Array) -> Callable:
-    """The statistic as a function of a measure that can be traced."""
-    name = statistic["name"]
-    if name == "close":
-        return observables.ClosePairs(statistic["threshold"])
-    if name == "energy":
-        return pf.InteractionEnergy(beta)
-    if name == "clusters":
-        return lambda mu: jnp.sum(_heads(mu, statistic["radius"])).astype(float)
-    if name == "largest_mass":
-        return lambda mu: _masses(mu, statistic["radius"]).max()
-    return getattr(observables, name)
+def _of_object(statistic: Any) -> dict[str, Any]:
+    if not callable(statistic):
+        raise InputError(
+            f"`statistic` must be a name or a function of a measure, got {statistic!r}."
+        )
+    found = plain(statistic)
+    return found if isinstance(found, dict) else {"kind": found}
+
+
+def observable(statistic: dict, experiment: Experiment, classes=()) -> Callable:
+    """The statistic as a function of a measure."""
+    if "observe" in statistic:
+        return experiment.observe[statistic["observe"]]
+    return from_plain(statistic, "statistic", classes)
 
 
 def claim_function(statistic: Mapping[str, Any]) -> Callable:
     """The claim of a study by the name of its function."""
-    from pushforward.studies._runner import part
+    from pushforward.studies import part
 
     claims = {f.__name__: f for f in part(statistic["study"], "claims").CLAIMS}
     if statistic["claim"] not in claims:
@@ -66,27 +79,3 @@ def claim_function(statistic: Mapping[str, Any]) -> Callable:
             f"there are: {', '.join(claims)}."
         )
     return claims[statistic["claim"]]
-
-
-def _labels(mu: pf.Particles, radius: float) -> Int[Array, "n"]:
-    """The first token of the chain that each token belongs to, by propagation."""
-    distance = mu.space.distance(mu.points[:, None, :], mu.points[None, :, :])
-    near = distance <= radius
-
-    def spread(labels):
-        return jnp.where(near, labels[None, :], labels[:, None]).min(axis=1)
-
-    def changed(state):
-        return (state[0] != state[1]).any()
-
-    start = jnp.arange(mu.n)
-    both = (start, spread(start))
-    return jax.lax.while_loop(changed, lambda s: (s[1], spread(s[1])), both)[1]
-
-
-def _heads(mu: pf.Particles, radius: float):
-    return _labels(mu, radius) == jnp.arange(mu.n)
-
-
-def _masses(mu: pf.Particles, radius: float) -> Float[Array, "n"]:
-    return jnp.zeros(mu.n).at[_labels(mu, radius)].add(mu.weights)

@@ -14,15 +14,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from pushforward._checks import whole
+from pushforward._checks import yes_or_no
 from pushforward.errors import InputError
-from pushforward.sweeps._cells import Cell
-from pushforward.sweeps._dask import on_cluster
+from pushforward.experiments import Experiment
+from pushforward.sweeps._cells import Cell, Ledger
 from pushforward.sweeps._design import Design
-from pushforward.sweeps._engine import batches, local, structures
-from pushforward.sweeps._ledger import Ledger
+from pushforward.sweeps._engine import batches, local, on_cluster, structures
 from pushforward.sweeps._result import SweepResult
-from pushforward.sweeps._statistics import checked_statistic
 
 
 def sweep(
@@ -49,13 +47,17 @@ def sweep(
     """
     if not isinstance(design, Design):
         raise InputError(f"`design` must be a Design, got {type(design).__name__}.")
-    cells = _cells(design)
+    _check_options(scheduler, retry, progress)
+    cells = design.work()
     with Ledger(out) as ledger:
         records = {cell.address: ledger.get(cell) for cell in cells}
         missing = _missing(cells, records, retry)
         ledger.describe(_as_json(design))
-        work = batches(missing)
-        found = on_cluster(work, scheduler) if scheduler and work else local(work)
+        work, own = batches(missing, design.classes), design.classes
+        if scheduler is not None and work:
+            found = on_cluster(work, scheduler, own)
+        else:
+            found = local(work, own)
         with _Bar(progress, len(missing)) as bar:
             for cell, record in found:
                 ledger.put(cell, record)
@@ -68,9 +70,19 @@ def sweep(
     return result
 
 
+def _check_options(scheduler, retry, progress) -> None:
+    if not (scheduler is None or isinstance(scheduler, str)):
+        raise InputError(
+            f"`scheduler` must be an address, tcp://host:8786, got {scheduler!r}."
+        )
+    yes_or_no("retry", retry)
+    if not callable(progress):
+        yes_or_no("progress", progress)
+
+
 def cost(design: Design, out=None) -> dict[str, Any]:
     """What a sweep would do, before it does it."""
-    cells = _cells(design)
+    cells, own = design.work(), design.classes
     known = set()
     if out is not None and (pathlib.Path(out) / "cells").is_dir():
         known = {p.stem for p in (pathlib.Path(out) / "cells").glob("*.json")}
@@ -79,15 +91,9 @@ def cost(design: Design, out=None) -> dict[str, Any]:
         "cells": len(cells),
         "missing": len(missing),
         "systems": sum(cell.replicas for cell in missing),
-        "programs": structures(missing),
-        "batches": len(batches(missing)),
+        "programs": structures(missing, own),
+        "batches": len(batches(missing, own)),
     }
-
-
-def _cells(design: Design) -> list[Cell]:
-    statistic = checked_statistic(design.statistic)
-    replicas = whole("replicas", design.replicas, 1)
-    return [Cell(parameters, statistic, replicas) for parameters in design.cells()]
 
 
 def _missing(cells: list[Cell], records: dict, retry: bool) -> list[Cell]:
@@ -101,8 +107,10 @@ def _missing(cells: list[Cell], records: dict, retry: bool) -> list[Cell]:
 
 
 def _as_json(design: Design) -> dict[str, Any]:
+    run = design.run
     return {
-        "run": dict(design.run),
+        "run": None if isinstance(run, Experiment) else dict(run),
+        "experiment": run.to_dict() if isinstance(run, Experiment) else None,
         "grid": {name: list(values) for name, values in design.grid.items()},
         "statistic": design.statistic,
         "replicas": design.replicas,

@@ -7,6 +7,7 @@ modes share the same products. [duerinckx2026kinetic]
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.signal import lfilter
 
 from pushforward.errors import InputError
@@ -33,7 +34,7 @@ def position_weights(n: int, decay: float) -> np.ndarray:
 
 
 def lattice_correlations(
-    rates: np.ndarray, t: float, n: int, decay: float
+    rates: ArrayLike, t: float, n: int, decay: float
 ) -> np.ndarray:
     """N [exp(a t W)]_{N i} for every rate a and token i, of shape (rates, N).
 

@@ -106,11 +106,7 @@ def growing_forms(V: ArrayLike) -> np.ndarray:
     """
     V = square("V", V)
     tol = _tolerance(np.linalg.eigvals(V))
-
-    def grows(real_part: float, imaginary_part: float = 0.0) -> bool:
-        return real_part > tol
-
-    _, Z, k = schur(V.T, output="real", sort=grows)
+    _, Z, k = schur(V.T, output="real", sort=lambda real, imaginary=0.0: real > tol)
     return Z[:, :k].T
 
 

@@ -2,15 +2,18 @@
 
 A stationary density is a fixed point, mu proportional to e^{kappa Z / beta} with
 Z(x) = int e^{beta <x,y>} dmu(y). At beta = 0 the exponent is kappa <m, x>, m the mean,
-and the density is of von Mises and Fisher. Below `stability.noise_threshold` only the
-uniform measure is left. [rigollet2025meanfield]
+and the density is of von Mises and Fisher. Up to `transition.beta_star` the uniform
+measure is the only one below `stability.noise_threshold`; above it ordered states exist
+already from `transition.kappa_fold` on. [rigollet2025meanfield, mun2026phase]
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ive
 
 from pushforward.errors import InputError, NumericalError
+from pushforward.theory import transition
 from pushforward.theory._bessel import log_ratios
 from pushforward.theory._checks import positive as positive_numbers
 from pushforward.theory._checks import real, scalar, whole
@@ -43,11 +46,12 @@ def order_parameter(kappa: float, d: int) -> float:
 
 
 def stationary_modes(beta: float, kappa: float, k_max: int) -> np.ndarray:
-    """Modes int cos k theta dmu, k = 0..k_max, of the stable state on the circle.
+    """Modes int cos k theta dmu, k = 0..k_max, of the ordered state on the circle.
 
     By iterating mu -> e^{kappa Z / beta} / norm from a concentrated start, which comes
     down on the largest fixed point, then Newton, for the rate of the iteration tends to
-    one at the threshold. Symmetric about theta = 0. Uniform below the threshold.
+    one at the fold. Symmetric about theta = 0. Uniform below `transition.kappa_fold`;
+    between it and `transition.kappa_c` the state is stable but not the minimizer.
 
     >>> round(float(stationary_modes(0.0, 3.0, 1)[1]), 6)
     0.724159
@@ -138,7 +142,19 @@ def _pull(z: complex, w: complex, h: float) -> complex:
     return (push - np.conj(push) * z**2) / 2
 
 
-def bifurcation(kappas: np.ndarray, beta: float) -> np.ndarray:
-    """The order parameter of the stable state on the circle, for every kappa."""
+def bifurcation(kappas: ArrayLike, beta: float, d: int = 2) -> np.ndarray:
+    """The order parameter of the minimizer of the free energy, for every kappa.
+
+    Zero up to kappa_c; above `transition.beta_star` it jumps there.
+
+    >>> bifurcation([0.39, 0.42], 4.0).round(4).tolist()
+    [0.0, 0.8208]
+    """
     values = real("kappas", kappas).ravel()
-    return np.array([stationary_modes(beta, float(k), 1)[1] for k in values])
+    first = transition.kappa_c(beta, d)
+    return np.array(
+        [
+            transition.ordered_state(beta, d, float(k)).r if k > first else 0.0
+            for k in values
+        ]
+    )

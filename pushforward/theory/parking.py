@@ -6,13 +6,17 @@ Attention at inverse temperature beta has delta = c beta^{-1/2}. [karagodin2024c
 [renyi1958]
 """
 
+import functools
+
 import numpy as np
+from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import betainc, exp1
 
 from pushforward.theory._checks import (
     Real,
     between,
+    nonnegative,
     positive,
     representable,
     together,
@@ -55,11 +59,73 @@ def cap_measure(delta: ArrayLike, d: int) -> Real:
     return betainc((d - 1) / 2, (d - 1) / 2, np.sin(delta / 2) ** 2)[()]
 
 
-def expected_centers(delta: ArrayLike) -> Real:
-    """Mean number of Renyi centers of endlessly many tokens on the circle.
+def parked_cars(length: ArrayLike) -> Real:
+    """Mean number M of unit cars that park at random on a road, until none fits.
 
-    c_R 2 pi / delta, up to an error that vanishes faster than exponentially as delta
-    shrinks.
+    x M(x + 1) = x + 2 int_0^x M,    M = 0 up to length 1, where no car is sure to fit.
+
+    Up to rounding: c_R (length + 1) - 1, and what is missing to it piece by piece; that
+    is less than (2e/length)^{length - 3/2}. [renyi1958]
+
+    >>> round(float(parked_cars(3.5)), 6)
+    2.351256
+    """
+    x = nonnegative("length", length)
+    road = x.reshape(-1)
+    mean = renyi_constant() * (road + 1) - 1
+    for k, excess in enumerate(_excess_pieces()):
+        inside = (road > k) & (road <= k + 1)
+        mean[inside] += excess(road[inside])
+    mean[road <= 1] = 0.0
+    mean[(road > 1) & (road <= 2)] = 1.0
+    return mean.reshape(x.shape)[()]
+
+
+@functools.cache
+def _excess_pieces(last: int = 15) -> tuple[Chebyshev, ...]:
+    """e(x) = M(x) - c_R (x + 1) + 1 on (0, 1], (1, 2], ..., (last - 1, last].
+
+    Renyi's equation is x e(x + 1) = 2 int_0^x e. On each piece the nearest singularity
+    is a unit away from the ends, so that degree 24 leaves 6^{-24}; and e itself falls
+    so fast that nothing is left of it after the last: 4e-13 at 12, rounding at 14.
+    """
+    c = renyi_constant()
+    pieces = [
+        Chebyshev([m - c * (k + 1.5), -c / 2], domain=[k, k + 1])
+        for k, m in ((0, 1), (1, 2))
+    ]
+    total = pieces[0].integ(lbnd=0)(1)  # int_0^k e
+    for k in range(1, last - 1):
+        integral = pieces[k].integ(lbnd=k) + total
+        pieces.append(
+            Chebyshev.interpolate(_onward, 24, [k + 1, k + 2], args=(integral,))
+        )
+        total = integral(k + 1)
+    return tuple(pieces)
+
+
+def _onward(x: np.ndarray, integral: Chebyshev) -> np.ndarray:
+    """e(x) = 2 int_0^{x-1} e / (x - 1)."""
+    return 2 * integral(x - 1) / (x - 1)
+
+
+def expected_centers(delta: ArrayLike) -> Real:
+    """Mean number of Renyi centers of endlessly many tokens on the circle, exactly.
+
+    1 + M(L - 1) with L = 2 pi / delta and M of `parked_cars`: the first token cuts the
+    circle open and takes one place. Not to be confused with its law for small delta,
+    `expected_centers_asymptotic`, which differs by 7% at L = 2.5.
+
+    >>> round(float(expected_centers(2 * np.pi / 3.5)), 6)
+    2.666667
+    """
+    return 1 + parked_cars(2 * np.pi / between("delta", delta, 0, np.pi) - 1)
+
+
+def expected_centers_asymptotic(delta: ArrayLike) -> Real:
+    """c_R 2 pi / delta: the law of `expected_centers` as delta tends to zero.
+
+    The error vanishes faster than exponentially: 1e-2 at 2 pi / delta = 4.5, 1e-6 at 9.
     """
     return (renyi_constant() * 2 * np.pi / between("delta", delta, 0, np.pi))[()]
 

@@ -94,6 +94,37 @@ def noise_threshold(beta: float, d: int) -> float:
     return float(np.exp(-log_c1))
 
 
+def critical_noise(beta: float, d: int) -> float:
+    """sigma above which uniform is stable in dX = SA dt + sigma dW.
+
+    Degree 1 is the first to go, lambda_1 = (sigma^2 / 2) (d - 1):
+    sigma^2 = 2 I_{d/2}(beta) / (beta I_{d/2-1}(beta)), which is 2/d at beta = 0.
+
+    >>> round(critical_noise(4.0, 3), 4)
+    0.6126
+    """
+    beta, d = scalar("beta", beta), whole("d", d, 2)
+    rate = growth_rates(beta, d, 1)[1] / (d - 1)
+    return float(np.sqrt(2 * rate))
+
+
+def critical_noise_unnormalized(
+    beta: float, d: int, log_scale: float | None = None
+) -> float:
+    """The same under USA; `log_scale` is -|beta| unless given, as in `--model usa`.
+
+    sigma^2 = 2 e^{log_scale} c_1 / beta = 2 / kappa with the kappa of
+    `noise_threshold`.
+
+    >>> round(critical_noise_unnormalized(4.0, 3, log_scale=0.0), 3)
+    1.6
+    """
+    beta, d = scalar("beta", beta), whole("d", d, 2)
+    scale = -abs(beta) if log_scale is None else scalar("log_scale", log_scale)
+    log_c1 = log_ratios(d / 2 - 1, beta, 1)[1] + _log_partition(beta, d)
+    return float(np.sqrt(2 * np.exp(log_c1 + scale)))
+
+
 def _log_partition(beta: float, d: int) -> float:
     return log_normalized(d / 2 - 1, beta) + abs(beta)
 

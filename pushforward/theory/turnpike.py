@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import gamma
 
@@ -89,7 +90,7 @@ def boundary_heat_static() -> dict[str, float]:
     return {"slope": 3 / 8, "control": 3 / 8, "cost": 13 / 32}
 
 
-def wave_rate(frequency: np.ndarray) -> np.ndarray:
+def wave_rate(frequency: ArrayLike) -> np.ndarray:
     """Real part of the Hamiltonian eigenvalue of one wave mode.
 
     y_tt = y_xx + u, full control, tracking of y_x: a mode of frequency w has

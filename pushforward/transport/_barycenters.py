@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float
+from jax.typing import ArrayLike
+from jaxtyping import Float, Real
 
 from pushforward.errors import InputError
 from pushforward.transport._atoms import as_atoms, same_dimension, simplex_weights
@@ -39,7 +40,7 @@ class FreeBarycenter:
 def gaussian_barycenter(
     gaussians: Sequence[Gaussian],
     *,
-    weights: Float[np.ndarray, "m"] | None = None,
+    weights: Real[ArrayLike, "m"] | Sequence | None = None,
     step: float = 1.0,
     tol: float = 1e-13,
     iterations: int = 500,
@@ -79,7 +80,7 @@ def free_barycenter(
     measures: Sequence[object],
     start: Float[np.ndarray, "k d"],
     *,
-    weights: Float[np.ndarray, "m"] | None = None,
+    weights: Real[ArrayLike, "m"] | Sequence | None = None,
     tol: float = 1e-9,
     iterations: int = 100,
 ) -> FreeBarycenter:

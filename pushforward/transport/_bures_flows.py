@@ -7,18 +7,22 @@ KL(. | pi), pi proportional to e^{-V}, flows on the Bures space by
 expectations under N(m, S): Gaussian variational inference. For a Gaussian target
 this is the Wasserstein (Fokker-Planck) flow itself, and the implicit (JKO) step has
 a closed form.
+
+Unadjusted Langevin sampling: the particle form of the Fokker-Planck flow.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PRNGKeyArray, Real
 from scipy.integrate import solve_ivp
 
+from pushforward._checks import above_zero
 from pushforward.errors import InputError, NumericalError
-from pushforward.transport._atoms import positive
 from pushforward.transport._gaussian import Gaussian, check_gaussians, square_root
 
 NODES = 20_000
@@ -55,7 +59,7 @@ def jko_step(mu: Gaussian, target: Gaussian, h: float) -> Gaussian:
     one with a standard target: s^2 (1 + h) - s s_k - h = 0.
     """
     check_gaussians(mu=mu, target=target)
-    h = positive("h", h, "it is a time step.")
+    h = above_zero("h", h, "It is a time step.")
     precision = _precision(target)
     m = np.eye(mu.d) + h * precision
     mean = np.linalg.solve(m, mu.mean + h * precision @ target.mean)
@@ -69,7 +73,7 @@ def jko_step(mu: Gaussian, target: Gaussian, h: float) -> Gaussian:
 def bures_flow(
     potential: Callable[[Float[Array, "d"]], Float[Array, ""]],
     start: Gaussian,
-    times: Float[np.ndarray, "t"],
+    times: Real[ArrayLike, "t"] | Sequence,
     *,
     order: int = 7,
     rtol: float = 1e-9,
@@ -126,3 +130,37 @@ def _nodes(order: int, d: int) -> tuple[Array, Array]:
 def _gaussian(state: np.ndarray, d: int) -> Gaussian:
     matrix = state[d:].reshape(d, d)
     return Gaussian(state[:d], (matrix + matrix.T) / 2)
+
+
+@partial(jax.jit, static_argnames=("potential", "steps"))
+def _walk(
+    potential: Callable, points: Array, h: Array, steps: int, key: PRNGKeyArray
+) -> Array:
+    drift = jax.vmap(jax.grad(potential))
+
+    def body(x: Array, one: PRNGKeyArray) -> tuple[Array, None]:
+        noise = jax.random.normal(one, x.shape, dtype=x.dtype)
+        return x - h * drift(x) + jnp.sqrt(2 * h) * noise, None
+
+    return jax.lax.scan(body, points, jax.random.split(key, steps))[0]
+
+
+def langevin(
+    potential: Callable[[Float[Array, "d"]], Float[Array, ""]],
+    points: Float[Array, "n d"],
+    h: float,
+    steps: int,
+    *,
+    key: PRNGKeyArray,
+) -> Float[Array, "n d"]:
+    """n independent chains after `steps` of x <- x - h grad V(x) + sqrt(2 h) noise.
+
+    The step biases the law: for V = |x|^2 / 2 the stationary variance is
+    1 / (1 - h / 2), not one.
+    """
+    x = jnp.asarray(points, dtype=float)
+    if x.ndim != 2 or x.size == 0 or not bool(jnp.isfinite(x).all()):
+        raise InputError(f"points must be finite of shape (n, d), got {x.shape}.")
+    if not 0 < h < float("inf") or steps < 1:
+        raise InputError(f"h must be positive and steps >= 1, got {h} and {steps}.")
+    return _walk(potential, x, jnp.asarray(h), steps, key)

@@ -15,13 +15,14 @@ from scipy.sparse import csr_array
 from pushforward.errors import InputError
 from pushforward.transport._atoms import (
     Atoms,
+    Plan,
     affordable,
     as_atoms,
     as_floats,
+    certified_dual,
     on_the_line,
 )
 from pushforward.transport._line import _power
-from pushforward.transport._plan import Plan, certified_dual
 
 TURN = 2 * np.pi
 GOLDEN = (np.sqrt(5) - 1) / 2

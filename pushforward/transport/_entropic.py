@@ -1,21 +1,31 @@
-"""Entropic and unbalanced transport, with the primal and the dual value."""
+"""Entropic and unbalanced transport: plan, potentials, values and certificate."""
+
+import time
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
-from pushforward._checks import as_float_array
-from pushforward.errors import InputError, NumericalError
-from pushforward.transport._atoms import (
-    Atoms,
-    affordable,
-    as_atoms,
-    positive,
-    same_dimension,
-)
+from pushforward._checks import above_zero, whole
+from pushforward.errors import NumericalError
+from pushforward.transport import _certificate
+from pushforward.transport._atoms import Atoms, as_atoms, same_dimension
 from pushforward.transport._costs import Cost, SquaredDistance
-from pushforward.transport._plan import Plan
-from pushforward.transport._sinkhorn import solve_potentials
+from pushforward.transport._entropic_plan import EntropicPlan, as_potentials
+from pushforward.transport._pairing import pairing_of
+from pushforward.transport._sinkhorn import (
+    Problem,
+    State,
+    advance,
+    finished,
+    started,
+    unfinished,
+)
+
+TIGHTER = 0.1  # the marginals' tolerance, when the gap is not yet as asked
+SPOKEN = 1.0  # seconds between two words of progress
+
+Progress = Callable[[int, float], object]
 
 
 def entropic_plan(
@@ -26,27 +36,35 @@ def entropic_plan(
     cost: Cost = SquaredDistance(),
     tol: float = 1e-10,
     iterations: int = 20_000,
-) -> Plan:
-    """The coupling of least cost plus entropy, by log-domain Sinkhorn.
+    start: object = None,
+    progress: Progress = lambda count, error: None,
+) -> EntropicPlan:
+    """The coupling of least cost plus entropy, by Sinkhorn's iterations.
 
         min over couplings P of  <C, P> + eps KL(P | mu x nu).
 
     The penalty is relative to the product measure (other libraries penalize the
     entropy of P itself: the plan is the same, the value differs by a constant).
-    The returned coupling is rounded to exact marginals, so `gap` is an honest bound.
-    Stops when potentials change by less than `tol` eps; small eps converge slowly, and
-    the gap tells how far a plan that ran out of iterations is.
+    Squared distances and inner products are summed like attention, with memory linear
+    in the number of points; other costs make a table. The coupling has exact marginals
+    and its `gap` is proved; the iteration stops when that is below `tol` eps. Small eps
+    converge slowly, and the gap tells how far a plan that ran out of iterations is.
 
-    [chewi2024statistical] [altschuler2017nearlinear]
+    `start` is a plan, or potentials, of a problem nearby. `progress(iterations, error
+    of the marginals)` is called about once a second.
+
+    >>> import numpy as np
+    >>> x = np.array([[0.0], [1.0]])
+    >>> plan = entropic_plan(x, x + 3.0, 0.5)
+    >>> bool(plan.gap < 1e-10), round(float(plan.gradient().sum()), 6)
+    (True, -6.0)
+
+    [chewi2024statistical] [altschuler2017nearlinear] [thibault2021overrelaxed]
     """
-    a, b, table, eps = _checked(mu, nu, eps, cost, mass_one=True)
-    f, g, count = _potentials(a, b, table, eps, np.inf, tol, iterations)
-    raw = a.weights[:, None] * b.weights * np.exp((f[:, None] + g - table) / eps)
-    matrix = rounded(raw, a.weights, b.weights)
-    total = float(np.sum(matrix * table))
-    value = total + eps * _kl(matrix, np.outer(a.weights, b.weights))
-    dual = float(a.weights @ f + b.weights @ g - eps * (raw.sum() - 1))
-    return _settled(Plan(matrix, a, b, total, value, value - dual, (f, g), count), eps)
+    a, b, eps = _checked(mu, nu, eps, mass_one=True)
+    problem = _problem(a, b, eps, np.inf, cost)
+    warm = as_potentials(start, a.n, b.n)
+    return _solved(problem, (a, b), started(problem, warm), (tol, iterations), progress)
 
 
 def unbalanced_plan(
@@ -58,105 +76,93 @@ def unbalanced_plan(
     cost: Cost = SquaredDistance(),
     tol: float = 1e-11,
     iterations: int = 20_000,
-) -> Plan:
+    start: object = None,
+    progress: Progress = lambda count, error: None,
+) -> EntropicPlan:
     """Entropic transport that may create and destroy mass at a price rho.
 
         min over P >= 0 of  <C, P> + eps KL(P | mu x nu)
                             + rho KL(P 1 | mu) + rho KL(P^T 1 | nu).
 
     Weights need not sum to one. Mass moves about as far as sqrt(rho) for the squared
-    distance. [chizat2018scaling]
+    distance. All else is as in `entropic_plan`. [chizat2018scaling]
     """
-    a, b, table, eps = _checked(mu, nu, eps, cost, mass_one=False)
-    rho = positive("rho", rho, "it is the price of a unit of mass; try max cost.")
-    f, g, count = _potentials(a, b, table, eps, rho, tol, iterations)
-    product = np.outer(a.weights, b.weights)
-    matrix = product * np.exp((f[:, None] + g - table) / eps)
-    total = float(np.sum(matrix * table))
-    penalty = _kl(matrix.sum(axis=1), a.weights) + _kl(matrix.sum(axis=0), b.weights)
-    value = total + eps * _kl(matrix, product) + rho * penalty
-    dual = -eps * float(matrix.sum() - product.sum())
-    for potential, w in ((f, a.weights), (g, b.weights)):
-        dual -= rho * float(w @ np.expm1(-potential / rho))
-    return _settled(Plan(matrix, a, b, total, value, value - dual, (f, g), count), eps)
+    a, b, eps = _checked(mu, nu, eps, mass_one=False)
+    rho = above_zero("rho", rho, "It is the price of a unit of mass; try max cost.")
+    problem = _problem(a, b, eps, rho, cost)
+    warm = as_potentials(start, a.n, b.n)
+    return _solved(problem, (a, b), started(problem, warm), (tol, iterations), progress)
 
 
-def _numbers(name: str, value: object) -> np.ndarray:
-    array = np.asarray(as_float_array(name, value))
-    if not (np.isfinite(array).all() and (array >= 0).all()):
-        raise InputError(f"{name} must be finite and not negative; it holds masses.")
-    return array
+def _problem(a: Atoms, b: Atoms, eps: float, rho: float, cost: Cost) -> Problem:
+    pairing = pairing_of(cost, a.points, b.points)
+    numbers = (a.weights, b.weights, float(eps), float(rho))
+    return Problem(pairing, *(jnp.asarray(value) for value in numbers))
 
 
-def rounded(
-    matrix: Float[np.ndarray, "n m"],
-    a: Float[np.ndarray, "n"],
-    b: Float[np.ndarray, "m"],
-) -> Float[np.ndarray, "n m"]:
-    """The nearest simple coupling with marginals exactly a and b.
+def _solved(
+    problem: Problem,
+    atoms: tuple[Atoms, Atoms],
+    state: State,
+    limits: tuple[float, int],
+    progress: Progress,
+) -> EntropicPlan:
+    """Iterate until the certificate is as asked, and hand the plan over."""
+    tol = above_zero("tol", limits[0], "It bounds the gap, in units of eps.")
+    most = whole("iterations", limits[1], 1)
+    eps, floor = float(problem.eps), float(problem.floor())
+    certify = _certificate.unbalanced
+    if np.isinf(float(problem.rho)):
+        certify = _certificate.balanced
+    aim = tol
+    while True:
+        state = _advanced(problem, state, aim, most, progress)
+        last = finished(problem, state)
+        found = certify(problem, last.f, last.g)
+        enough = float(found.value - found.dual) <= tol * eps
+        if enough or int(state.steps) >= most or aim <= floor:
+            break
+        aim *= TIGHTER
+    potentials = (np.asarray(last.f), np.asarray(last.g))
+    count = int(state.steps)
+    return _settled(EntropicPlan(*atoms, potentials, count, problem, found), eps)
 
-    Rows, then columns, are scaled down to fit, and the missing mass is spread as a
-    product. [altschuler2017nearlinear]
-    """
-    matrix, a, b = (
-        _numbers(*pair) for pair in (("matrix", matrix), ("a", a), ("b", b))
-    )
-    if matrix.shape != (a.size, b.size) or a.ndim != 1 or b.ndim != 1:
-        raise InputError(
-            f"matrix must have shape (len(a), len(b)), got {matrix.shape} for a of "
-            f"shape {a.shape} and b of shape {b.shape}."
-        )
-    rows = matrix.sum(axis=1)
-    matrix = matrix * np.minimum(1, a / np.where(rows > 0, rows, 1))[:, None]
-    columns = matrix.sum(axis=0)
-    matrix = matrix * np.minimum(1, b / np.where(columns > 0, columns, 1))
-    missing_a, missing_b = a - matrix.sum(axis=1), b - matrix.sum(axis=0)
-    total = missing_a.sum()
-    if total <= 0:
-        return matrix
-    return np.maximum(matrix + np.outer(missing_a, missing_b) / total, 0)
+
+def _advanced(
+    problem: Problem, state: State, tol: float, most: int, progress: Progress
+) -> State:
+    """Many steps at a time, as many as take about a second: it can be interrupted."""
+    stride, goal = 1, jnp.asarray(max(tol, float(problem.floor())))
+    while bool(unfinished(state, goal, jnp.asarray(most))):
+        clock = time.monotonic()
+        stop = min(most, int(state.steps) + stride)
+        state = advance(problem, state, goal, jnp.asarray(stop))
+        state.error.block_until_ready()
+        taken = time.monotonic() - clock
+        progress(int(state.steps), float(state.error))
+        stride = max(1, min(2 * stride, round(stride * SPOKEN / max(taken, 1e-6))))
+    return state
 
 
 def _checked(
-    mu: object, nu: object, eps: float, cost: Cost, *, mass_one: bool
-) -> tuple[Atoms, Atoms, np.ndarray, float]:
+    mu: object, nu: object, eps: float, *, mass_one: bool
+) -> tuple[Atoms, Atoms, float]:
     a = as_atoms("mu", mu, mass_one=mass_one)
     b = as_atoms("nu", nu, mass_one=mass_one)
     same_dimension(a, b)
-    affordable(a.n, b.n)
-    eps = positive("eps", eps, "it has the units of the cost; use optimal_plan for 0.")
-    return a, b, cost(a.points, b.points), eps
+    eps = above_zero(
+        "eps", eps, "It has the units of the cost; use optimal_plan for 0."
+    )
+    return a, b, eps
 
 
-def _potentials(
-    a: Atoms,
-    b: Atoms,
-    table: np.ndarray,
-    eps: float,
-    rho: float,
-    tol: float,
-    iterations: int,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    with np.errstate(divide="ignore"):
-        logs = jnp.asarray(np.log(a.weights)), jnp.asarray(np.log(b.weights))
-    numbers = (jnp.asarray(float(v)) for v in (eps, rho, tol, iterations))
-    f, g, count, _ = solve_potentials(jnp.asarray(table), *logs, *numbers)
-    return np.asarray(f), np.asarray(g), int(count)
-
-
-def _settled(plan: Plan, eps: float) -> Plan:
+def _settled(plan: EntropicPlan, eps: float) -> EntropicPlan:
     """The plan, unless its own certificate says that the iteration is far from done."""
     allowed = 1e-2 * eps + 1e-9 * abs(plan.value)
-    if plan.gap is None or not abs(plan.gap) <= allowed:
+    if not abs(plan.gap) <= allowed:
         raise NumericalError(
             f"Sinkhorn left a gap of {plan.gap:.1e} in {plan.iterations} iterations; "
             f"raise iterations (or eps, now {eps:.3g}).",
             partial=plan,
         )
     return plan
-
-
-def _kl(p: np.ndarray, q: np.ndarray) -> float:
-    """sum p log(p / q) - p + q, with 0 log 0 = 0."""
-    safe = np.where(p > 0, p / np.where(q > 0, q, 1), 1.0)
-    return float(np.sum(p * np.log(safe) - p + q))

@@ -1,14 +1,42 @@
-"""Exact optimal transport between discrete measures, by the network simplex of POT."""
+"""Exact optimal transport between discrete measures, by the network simplex of POT.
 
+Optional libraries, imported when first needed.
+"""
+
+import importlib
 import warnings
+from types import ModuleType
 
 import numpy as np
 
-from pushforward.errors import NumericalError
-from pushforward.transport._atoms import affordable, as_atoms, same_dimension
-from pushforward.transport._costs import Cost, DistancePower, SquaredDistance
-from pushforward.transport._extras import pot
-from pushforward.transport._plan import Plan, certified_dual
+from pushforward._checks import above_zero
+from pushforward.errors import InputError, NumericalError
+from pushforward.transport._atoms import (
+    Plan,
+    affordable,
+    as_atoms,
+    certified_dual,
+    same_dimension,
+)
+from pushforward.transport._costs import (
+    Cost,
+    SquaredDistance,
+    cost_of_spaces,
+    is_cost,
+)
+
+
+def pot() -> ModuleType:
+    """Python Optimal Transport (`ot`), or an error that says how to install it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns about backends we do not use
+            return importlib.import_module("ot")
+    except ImportError:
+        raise InputError(
+            "exact and Gromov transport need the POT library, which is not installed; "
+            'run pip install "pushforward[transport]".'
+        ) from None
 
 
 def optimal_plan(
@@ -22,8 +50,9 @@ def optimal_plan(
 
         min over couplings P of  sum_ij c(x_i, y_j) P_ij.
 
-    mu and nu are (n, d) arrays, (points, weights) pairs, or measures. `gap` is the
-    cost minus a feasible dual value, zero to rounding.
+    mu and nu are (n, d) arrays, (points, weights) pairs, or measures. On a sphere the
+    default cost is that of chords; SphereDistance() is that of arcs. `gap` is the cost
+    minus a feasible dual value, zero to rounding.
 
     >>> import numpy as np
     >>> plan = optimal_plan(np.array([[0.0], [1.0]]), np.array([[3.0], [2.0]]))
@@ -34,6 +63,7 @@ def optimal_plan(
     """
     a, b = as_atoms("mu", mu), as_atoms("nu", nu)
     same_dimension(a, b)
+    is_cost("cost", cost)
     affordable(a.n, b.n)
     table = np.ascontiguousarray(cost(a.points, b.points))
     scale = float(np.abs(table).max()) or 1.0  # the solver's tolerances are absolute
@@ -58,7 +88,22 @@ def optimal_plan(
     return plan
 
 
-def wasserstein_distance(mu: object, nu: object, *, p: float = 2.0) -> float:
-    """W_p = (min over couplings of E|X - Y|^p)^(1/p), p >= 1, exactly."""
-    cost: Cost = SquaredDistance() if p == 2 else DistancePower(p)
-    return float(max(optimal_plan(mu, nu, cost=cost).cost, 0.0) ** (1 / p))
+def wasserstein_distance(
+    mu: object, nu: object, *, p: float = 2.0, cost: Cost | None = None
+) -> float:
+    """W_p = (min over couplings of E dist(X, Y)^p)^(1/p), p >= 1, exactly.
+
+    The distance is that of the space on which the measures live: arcs on a circle or a
+    sphere, as `space.distance`; straight lines in R^d and between plain arrays. Another
+    one comes as its p-th power, `cost`: SquaredDistance() measures chords of a sphere.
+
+    >>> from pushforward import Circle, Particles
+    >>> mu, nu = (Particles(Circle(), [x]) for x in ([1.0, 0.0], [0.0, 1.0]))
+    >>> round(wasserstein_distance(mu, nu), 6)  # pi/2
+    1.570796
+    >>> round(wasserstein_distance(mu, nu, cost=SquaredDistance()), 6)
+    1.414214
+    """
+    power = above_zero("p", p, "W_1 and W_2 have p = 1 and p = 2.")
+    cost = cost_of_spaces(mu, nu, power) if cost is None else cost
+    return float(max(optimal_plan(mu, nu, cost=cost).cost, 0.0) ** (1 / power))

@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from pushforward._checks import above_zero
 from pushforward.errors import InputError
-from pushforward.transport._atoms import as_atoms, positive
+from pushforward.transport._atoms import as_atoms
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -148,7 +149,7 @@ def gaussian_sinkhorn_divergence(mu: Gaussian, nu: Gaussian, eps: float) -> floa
 
 def _regularization(eps: float, instead: str) -> float:
     """A positive number whose square is a float."""
-    value = positive("eps", eps, instead)
+    value = above_zero("eps", eps, instead)
     if value > 1e100:
         raise InputError(f"`eps` must be at most 1e100, got {value:g}.")
     return value

@@ -59,7 +59,6 @@ def entropic_interval(
 ) -> Interval:
     """The same for entropic transport, whose bias is 1/n in every dimension."""
     plan = entropic_plan(x, y, eps, cost=cost)
-    assert plan.potentials is not None
     return _normal(plan.value, plan.potentials, level, target_known)
 
 

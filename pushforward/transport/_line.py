@@ -2,19 +2,30 @@
 
 W_p^p(mu, nu) = int_0^1 |F^{-1}(t) - G^{-1}(t)|^p dt for p >= 1; the optimal map is
 G^{-1} o F, and (P_2(R), W_2) is flat, so barycenters average quantile functions.
+
+Sliced Wasserstein distance: the mean over directions of the distance on the line.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jax.typing import ArrayLike
+from jaxtyping import Float, Real
 from scipy.sparse import csr_array
 from scipy.stats import norm
 
-from pushforward._checks import scalar
+from pushforward._checks import above_zero, scalar, whole
 from pushforward.errors import InputError
-from pushforward.transport._atoms import Atoms, on_the_line, positive, simplex_weights
-from pushforward.transport._plan import Plan, certified_dual
+from pushforward.transport._atoms import (
+    Atoms,
+    Plan,
+    as_atoms,
+    certified_dual,
+    on_the_line,
+    same_dimension,
+    simplex_weights,
+)
 
 CERTIFY = 4_000_000  # pairs up to which the dual bound is checked against every cost
 
@@ -56,7 +67,7 @@ def line_barycenter(
     measures: Sequence[object],
     levels: Float[np.ndarray, "k"],
     *,
-    weights: Float[np.ndarray, "m"] | None = None,
+    weights: Real[ArrayLike, "m"] | Sequence | None = None,
 ) -> Float[np.ndarray, "k"]:
     """Quantiles of the W_2 barycenter at `levels`: the average of the quantiles."""
     if not len(measures):
@@ -97,7 +108,7 @@ def squared_distance_to_normal(
     mu: object, *, mean: float = 0.0, sd: float = 1.0
 ) -> float:
     """W_2^2 between a discrete measure and N(mean, sd^2), exactly."""
-    sd = positive("sd", sd, "it is a standard deviation.")
+    sd = above_zero("sd", sd, "It is a standard deviation.")
     mean = float(scalar("mean", mean))
     if max(abs(mean), sd) > 1e100:
         raise InputError(
@@ -154,7 +165,72 @@ def _levels(a: Atoms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _power(p: float) -> float:
-    p = positive("p", p, "W_1 and W_2 have p = 1 and p = 2.")
+    p = above_zero("p", p, "W_1 and W_2 have p = 1 and p = 2.")
     if not 1 <= p <= 500:  # pi^p, a cost on the circle, must be a float
         raise InputError(f"p must lie between 1 and 500 on the line, got {p}.")
     return p
+
+
+@dataclass(frozen=True)
+class SlicedDistance:
+    """SW_p with the Monte Carlo error of its p-th power over directions."""
+
+    distance: float
+    power: float
+    standard_error: float
+
+
+def sliced_distance(
+    mu: object,
+    nu: object,
+    *,
+    p: float = 2.0,
+    projections: int = 500,
+    seed: int,
+) -> SlicedDistance:
+    """SW_p^p = E over uniform directions u of W_p^p(<u, X>, <u, Y>).
+
+    Costs n log n per direction and converges at n^{-1/2} in any dimension. `power` is
+    SW_p^p, `standard_error` its error from finitely many directions.
+    """
+    p = _power(p)
+    a, b = as_atoms("mu", mu), as_atoms("nu", nu)
+    same_dimension(a, b)
+    projections = whole("projections", projections, 2)
+    direction = directions(a.points.shape[1], projections, seed)
+    x, y = a.points @ direction.T, b.points @ direction.T
+    equal = a.n == b.n and np.ptp(a.weights) == 0 and np.ptp(b.weights) == 0
+    if equal:
+        gaps = np.abs(np.sort(x, axis=0) - np.sort(y, axis=0))
+        powers = np.mean(gaps**p, axis=0)
+    else:
+        powers = np.empty(projections)
+        for k in range(projections):
+            i, j, mass = staircase(x[:, k], a.weights, y[:, k], b.weights)
+            powers[k] = mass @ np.abs(x[i, k] - y[j, k]) ** p
+    mean = float(powers.mean())
+    return SlicedDistance(mean ** (1 / p), mean, _error(powers, a.points.shape[1]))
+
+
+def _error(powers: np.ndarray, d: int) -> float:
+    """Standard error over independent frames; over directions if there is one frame."""
+    whole = len(powers) // d
+    if whole >= 2:
+        powers = powers[: whole * d].reshape(whole, d).mean(axis=1)
+    return float(powers.std(ddof=1) / np.sqrt(len(powers)))
+
+
+def directions(d: int, count: int, seed: int) -> Float[np.ndarray, "k d"]:
+    """`count` uniform unit vectors of R^d, in independent orthonormal frames.
+
+    Each vector is uniform, and over a frame the mean of <u, m>^2 is exactly |m|^2 / d:
+    a shift of the means adds no Monte Carlo error at p = 2.
+    """
+    count, seed = whole("projections", count, 1), whole("seed", seed, 0)
+    rng = np.random.default_rng(seed)
+    size = min(d, count)
+    frames = [
+        np.linalg.qr(rng.standard_normal((d, size)))[0].T
+        for _ in range(-(-count // size))
+    ]
+    return np.concatenate(frames)[:count]

@@ -2,17 +2,20 @@
 
 from dataclasses import dataclass, field
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
+from pushforward._checks import above_zero
 from pushforward.errors import InputError
-from pushforward.transport._atoms import Atoms, as_atoms, positive, same_dimension
+from pushforward.transport._atoms import Atoms, Plan, as_atoms, same_dimension
 from pushforward.transport._entropic import entropic_plan
+from pushforward.transport._entropic_plan import EntropicPlan
 from pushforward.transport._exact import optimal_plan
 from pushforward.transport._gaussian import AffineMap, Gaussian, gaussian_map
-from pushforward.transport._plan import Plan
+from pushforward.transport._pairing import squared_pairing
+from pushforward.transport._sinkhorn import log_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +29,17 @@ class EntropicMap:
     target: Atoms = field(repr=False)
     potential: Float[np.ndarray, "m"] = field(repr=False)
     eps: float
-    plan: Plan = field(repr=False)
+    plan: EntropicPlan = field(repr=False)
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """The images of the rows of x."""
         x = _queries(x, self.target)
-        alive = self.target.weights > 0
-        y, b = self.target.points[alive], self.target.weights[alive]
-        logs = (self.potential[alive] - cdist(x, y, "sqeuclidean")) / self.eps
-        logs += np.log(b)
-        p = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return (p / p.sum(axis=1, keepdims=True)) @ y
+        y, g, eps = (
+            jnp.asarray(z) for z in (self.target.points, self.potential, self.eps)
+        )
+        logs = log_of(jnp.asarray(self.target.weights)) + g / eps
+        found = squared_pairing(jnp.asarray(x), y).averages(logs, y, eps)
+        return np.asarray(found.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,8 @@ def entropic_map(
     mu: object, nu: object, eps: float, *, tol: float = 1e-8, iterations: int = 20_000
 ) -> EntropicMap:
     """The entropic map estimator, squared-distance cost. [pooladian2021entropic]"""
-    eps = positive("eps", eps, "try 2 n^(-1/(d + 2)) in the units of the cost.")
+    eps = above_zero("eps", eps, "Try 2 n^(-1/(d + 2)) in the units of the cost.")
     plan = entropic_plan(mu, nu, eps, tol=tol, iterations=iterations)
-    assert plan.potentials is not None
     return EntropicMap(plan.target, plan.potentials[1], eps, plan)
 
 

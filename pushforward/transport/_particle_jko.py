@@ -10,7 +10,7 @@ best coupling can be taken to be the labels, once these are chosen well:
 Newton's method moves Y, an assignment chooses s, until neither changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,8 +21,10 @@ from jaxtyping import Array, Float
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from pushforward._checks import above_zero
+from pushforward._shapes import Number
 from pushforward.errors import InputError, NumericalError
-from pushforward.transport._atoms import as_atoms, positive
+from pushforward.transport._atoms import as_atoms
 
 Energy = Callable[[Float[Array, "n d"]], Float[Array, ""]]
 LARGEST = 4_000  # coordinates: the Hessian is a dense matrix of this side
@@ -48,7 +50,7 @@ class ParticleStep:
 
 
 def particle_jko_step(
-    points: Float[np.ndarray, "n d"],
+    points: Float[np.ndarray, "n d"] | Sequence,
     energy: Energy,
     h: float,
     *,
@@ -66,8 +68,8 @@ def particle_jko_step(
     >>> step.points.ravel().tolist()  # x / (1 + h)
     [1.0, 2.0]
     """
-    h = positive("h", h, "it is a time step.")
-    tol = positive("tol", tol, "it bounds the residual.")
+    h = above_zero("h", h, "It is a time step.")
+    tol = above_zero("tol", tol, "It bounds the residual.")
     x = as_atoms("points", points).points
     n, d = x.shape
     if n * d > LARGEST:
@@ -110,17 +112,17 @@ def spacing_entropy(points: Float[Array, "n 1"]) -> Float[Array, ""]:
     return -jnp.mean(jnp.log((len(x) - 1) * jnp.diff(x)))
 
 
-def _objective(y: Array, origin: Array, energy: Energy, h: float) -> Array:
+def _objective(y: Array, origin: Array, energy: Energy, h: Number) -> Array:
     return energy(y) + jnp.sum((y - origin) ** 2) / (2 * h * len(y))
 
 
 @partial(jax.jit, static_argnames="energy")
-def _value(y: Array, origin: Array, energy: Energy, h: float) -> Array:
+def _value(y: Array, origin: Array, energy: Energy, h: Number) -> Array:
     return _objective(y, origin, energy, h)
 
 
 @partial(jax.jit, static_argnames="energy")
-def _slopes(y: Array, origin: Array, energy: Energy, h: float) -> tuple[Array, Array]:
+def _slopes(y: Array, origin: Array, energy: Energy, h: Number) -> tuple[Array, Array]:
     def flat(z: Array) -> Array:
         return _objective(z.reshape(y.shape), origin, energy, h)
 

@@ -1,5 +1,6 @@
 """What one server holds, and what every answer looks like."""
 
+import asyncio
 import dataclasses
 import os
 import pathlib
@@ -9,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 import pushforward
 from pushforward.errors import InputError
-from pushforward.web import _caps, _words
+from pushforward.web import _caps
 from pushforward.web._diagrams import Diagrams
 from pushforward.web._exports import Drawing
 from pushforward.web._files import Files
@@ -43,9 +44,11 @@ class Explorer:
         self.drawing = Drawing(self.background)
         self.sockets = 0
         self.warm = warm
+        self.loop: asyncio.AbstractEventLoop | None = None  # while it runs
 
     def start(self) -> None:
         """Compile the usual shapes before anybody asks."""
+        self.loop = asyncio.get_running_loop()
         if not self.warm:
             return
         for worker, states in ((self.worker, WARM), (self.background, CACHED)):
@@ -87,10 +90,8 @@ def problem(status: int, argument: str, message: str, fix: str) -> Response:
 
 async def on_bad_input(request: Request, error: Exception) -> Response:
     """An InputError becomes 400."""
-    text = str(error)
-    argument = text.split("`")[1] if text.count("`") >= 2 else ""
-    message, _, fix = text.partition(". ")
-    return problem(400, argument, message, fix)
+    assert isinstance(error, InputError)
+    return problem(400, error.argument, error.problem, error.fix)
 
 
 async def on_missing(request: Request, error: Exception) -> Response:
@@ -107,20 +108,10 @@ async def on_failure(request: Request, error: Exception) -> Response:
 
 
 def description(explorer: Explorer) -> dict:
-    """What the page must know to draw its controls."""
-    models = [
-        {"id": name, "label": label, "formula": formula}
-        for name, (label, formula) in _words.MODELS.items()
-    ]
-    inits = [{"id": k, "label": label} for k, label in _words.STARTS.items()]
+    """Who answers, and with what."""
     return {
         "version": pushforward.__version__,
         "device": device(),
-        "caps": _caps.public(),
-        "models": models,
-        "inits": inits,
-        "dtypes": ["float64", "float32"],
-        "default": State().as_json(),
         "warm": not (explorer.worker.idle or explorer.worker.current),
     }
 

@@ -1,11 +1,11 @@
 """The attention matrix of one frame, as the page draws it."""
 
 import base64
-import functools
 import math
 import pathlib
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
@@ -16,36 +16,31 @@ from pushforward.observables import (
     attention_rank,
     leaders,
 )
-from pushforward.web import _caps, _objects
+from pushforward.web import _caps
+from pushforward.web._experiment import experiment_of, heads_of, space_of
 from pushforward.web._frames import numbers_of
 from pushforward.web._runs import Run
-from pushforward.web._state import State
 
 ORDERS = ("index", "cluster", "angle")
 RANKED = 512  # tokens whose singular values are worth waiting for
-
-
-@functools.lru_cache(maxsize=8)
-def _matrices(state: State, files: pathlib.Path) -> list[dict]:
-    return _objects.head_weights(state, files)
 
 
 def matrix(run: Run, k: int, head: int, files: pathlib.Path) -> np.ndarray:
     """A_ij of frame k and one head, all of it."""
     mu = measure(run, k, files)
     state = run.state
-    if state.model == "rescaled":
-        return _rescaled(run, k, mu)
     if state.model == "recorded":
         return np.asarray(attention_matrix(mu, state.beta))
-    heads = _matrices(state, files)
+    heads = heads_of(state, files)
     if not 0 <= head < len(heads):
         raise InputError(f"`head` must be below {len(heads)}, got {head}.")
-    Q, K = heads[head].get("Q"), heads[head].get("K")
-    causal = state.model == "causal"
-    if state.model == "hard":
-        return _hard(mu, Q, K)
-    return np.asarray(attention_matrix(mu, state.beta, Q, K, causal=causal))
+    field = heads[head]
+    if isinstance(field, pf.RescaledAttention):
+        return _rescaled(field, numbers_of(run.frames[k]).t, mu)
+    if isinstance(field, pf.HardAttention):
+        return _hard(mu, field.Q, field.K)
+    causal = isinstance(field, pf.CausalAttention)
+    return np.asarray(attention_matrix(mu, field.beta, field.Q, field.K, causal=causal))
 
 
 def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
@@ -57,18 +52,16 @@ def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
     if run.done.get("space") == "euclidean":
         return pf.Particles(pf.Euclidean(points.shape[1]), points)
     weights = None
-    if run.state.model != "recorded":
-        weights = _objects.start(run.state, files)[1]
-    return pf.Particles.normalized(_objects.space_of(points.shape[1]), points, weights)
+    if run.state.model != "recorded" and run.state.weights != "equal":
+        weights = experiment_of(run.state, files).measure.weights
+    return pf.Particles.normalized(space_of(points.shape[1]), points, weights)
 
 
-def _rescaled(run: Run, k: int, mu: pf.Particles) -> np.ndarray:
+def _rescaled(field: pf.RescaledAttention, t: float, mu: pf.Particles) -> np.ndarray:
     """Attention between the tokens x = e^{tV} z themselves."""
-    t = numbers_of(run.frames[k]).t
-    field = _objects.field(run.state)
     expansion = field.expansion(t)
     x = mu.points if expansion is None else mu.points @ expansion.T
-    beta = run.state.beta * math.exp(min(2 * field.growth_rate * t, 690.0))
+    beta = field.beta * math.exp(min(2 * field.growth_rate * t, 690.0))
     return np.asarray(attention_matrix(mu.moved(x), beta))
 
 
@@ -95,7 +88,7 @@ def picture(run: Run, k: int, head: int, order: str, files: pathlib.Path) -> dic
     bins = min(n, _caps.MATRIX)
     if bins < n:
         ordered = _binned(ordered, bins)
-    few = n <= RANKED
+    few, whole = n <= RANKED, jnp.asarray(A)
     return {
         "n": n,
         "bins": bins,
@@ -103,9 +96,9 @@ def picture(run: Run, k: int, head: int, order: str, files: pathlib.Path) -> dic
         "order_by": {name: o.tolist() for name, o in orders.items()},
         "order": chosen.tolist(),
         "values": base64.b64encode(ordered.astype("<f4").tobytes()).decode(),
-        "entropy": np.asarray(attention_entropy(A)).tolist(),
-        "rank": attention_rank(A) if few else None,
-        "leaders": leaders(A).tolist(),
+        "entropy": np.asarray(attention_entropy(whole)).tolist(),
+        "rank": attention_rank(whole) if few else None,
+        "leaders": leaders(whole).tolist(),
     }
 
 

@@ -1,9 +1,11 @@
 """How much one page may ask for: sizes, memory, time, sockets and rates."""
 
-MOST_TOKENS = 4096
-MOST_DIMENSIONS = 512
-MOST_FRAMES = 1001
-MOST_HEADS = 8
+from pushforward.experiments import CONTROLS
+
+MOST_TOKENS, MOST_DIMENSIONS, MOST_FRAMES, MOST_HEADS = (
+    int(CONTROLS[key].high or 0) for key in ("n", "d", "frames", "heads")
+)
+LARGEST_ENTRY = 100.0  # of a V that is given by numbers
 MOST_EIGENVALUES = 16  # of a diagonal V that is given number by number
 MOST_MATRIX = 4  # rows of a V that is given entry by entry
 MOST_SHOWN = 16  # coordinates of a frame that reach the page
@@ -14,6 +16,9 @@ DISK_BYTES = 2 * 2**30  # finished runs that are kept on disk
 DISK_RUNS = 256
 LONGEST_TIME = 1e5  # without merging, steps are bounded by the fastest cluster
 MOST_STEPS = 1e5  # of a solver with a fixed step
+WORKER_BYTES = 1536 * 2**20  # held by a worker, above which it is started anew
+HEADER_SECONDS = 10.0  # in which a request must have said what it wants
+LAST_SECONDS = 15.0  # in which a server that was asked to end has ended
 RUN_SECONDS = 180.0  # of computing, after which a run is stopped
 WINDOW = 32  # frames on the way that the page has not acknowledged
 SOCKETS = 96
@@ -26,23 +31,3 @@ RUNS_PER_SECOND = 20.0  # from one socket
 REQUESTS_PER_SECOND = 300.0  # to the server, all pages together
 MATRIX = 256  # rows of an attention matrix that are sent as they are
 BUCKETS = (8, 16, 32, 64, 128, 256, 512, 1024)  # sizes that are compiled
-
-
-def public() -> dict:
-    """The caps that the page should know."""
-    return {
-        "n": MOST_TOKENS,
-        "d": MOST_DIMENSIONS,
-        "frames": MOST_FRAMES,
-        "heads": MOST_HEADS,
-        "eigenvalues": MOST_EIGENVALUES,
-        "shown": MOST_SHOWN,
-        "work": MOST_WORK,
-        "run_bytes": RUN_BYTES,
-        "run_seconds": RUN_SECONDS,
-        "window": WINDOW,
-        "sockets": SOCKETS,
-        "message_bytes": MESSAGE_BYTES,
-        "upload_bytes": UPLOAD_BYTES,
-        "matrix": MATRIX,
-    }

@@ -3,8 +3,8 @@
 import json
 import pathlib
 
+from pushforward._atomic_files import write_atomically
 from pushforward.errors import InputError
-from pushforward.io import write_atomically
 from pushforward.web._phase import Diagram
 from pushforward.web._process import WorkerProcess
 

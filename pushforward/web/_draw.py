@@ -10,7 +10,8 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import plot
-from pushforward.web import _frames, _objects
+from pushforward.web import _frames
+from pushforward.web._experiment import experiment_of, radius_of
 from pushforward.web._state import State, from_json
 from pushforward.web._worker import Job
 
@@ -23,7 +24,7 @@ def draw(job: Job, files: pathlib.Path, folder: str, what: str, frame: int) -> N
     state, run = stored_run(place, files)
     target = place / file_name(what, frame)
     temporary = place / f"new-{target.name}"
-    beta, radius = state.beta, _objects.ATOM if state.merge else _objects.RADIUS
+    beta, radius = state.beta, radius_of(state)
     log_time = state.clock == "log"
     if what == "png":
         past = until(run, frame)
@@ -84,8 +85,10 @@ def stored_run(
     times = np.array([r.t for r in readings])
     weights = field = None
     if state.model != "recorded":
-        weights = _objects.start(state, files)[1]
-        field = _objects.field(state, files)
+        experiment = experiment_of(state, files)
+        field = experiment.drawn_field(state.d)
+        if state.weights != "equal":
+            weights = np.asarray(experiment.measure.weights)
     run = as_trajectory(times, points, weights, done, field)
     observed: dict[str, Any] = run.observed
     for name in ("energy", "clusters", "largest", "cosine"):

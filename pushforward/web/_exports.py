@@ -65,6 +65,6 @@ class Drawing:
 
         if len(self.worker.waiting) > 16:
             raise InputError("too many exports wait. Ask again in a minute.")
-        arguments = {"folder": str(folder), "what": what, "frame": frame}
-        self.worker.order("draw", listen, **arguments)
+        place = str(folder)
+        self.worker.order("draw", listen, folder=place, what=what, frame=frame)
         return future

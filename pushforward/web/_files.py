@@ -8,8 +8,8 @@ import pathlib
 import numpy as np
 
 import pushforward as pf
+from pushforward._atomic_files import write_atomically
 from pushforward.errors import InputError
-from pushforward.io import write_atomically
 from pushforward.web import _caps, _uploads
 from pushforward.web._state import FILE
 
@@ -37,9 +37,8 @@ class Files:
         shown = pathlib.PurePath(filename.replace("\\", "/")).name[:80]
         return self._keep(name, {**about, "name": shown}, arrays)
 
-    def stored(self, path: pathlib.Path) -> dict:
-        """Keep a run from disk, so that the page can show it."""
-        run = pf.load(path)
+    def recorded(self, run: pf.Trajectory, shown: str) -> dict:
+        """Keep a run, so that the page can show its frames."""
         flat = isinstance(run.final.space, pf.Euclidean)
         points = np.asarray(run.points)
         frames, n, _ = points.shape
@@ -57,11 +56,11 @@ class Files:
             "d": run.final.d,
             "frames": len(run),
             "space": "euclidean" if flat else "sphere",
-            "name": path.name[:80],
+            "name": shown[:80],
             "note": "",
             "steps": int(run.steps),
             "rejected": int(run.rejected),
-            "beta": float(getattr(run.field, "beta", 1.0)),
+            "beta": beta_of(run.field),
             "outcome": {"kind": ended.kind, "sentence": ended.message},
         }
         weights = np.asarray(run.weights)
@@ -89,3 +88,9 @@ class Files:
             for path in self.root.glob(f"{old.stem}.np*"):
                 path.unlink(missing_ok=True)
             old.unlink(missing_ok=True)
+
+
+def beta_of(field) -> float:
+    """The inverse temperature of a field, or one."""
+    found = getattr(field, "beta", None)
+    return 1.0 if found is None or np.ndim(found) else float(found)

@@ -3,8 +3,20 @@
 import dataclasses
 from typing import Any
 
-from pushforward.web import _caps
+import pushforward as pf
+from pushforward.errors import InputError
+from pushforward.experiments import CONTROLS
+from pushforward.web import _caps, _nearest
 from pushforward.web._state import FILE, Kept, State, each_in_range, nothing
+
+# What a link may name: nothing else of the library is made for a stranger.
+SHOWN = frozenset(
+    """Uniform Clustered Equispaced Orthonormal Normal VonMisesFisher Scaled Moved
+    UnequalWeights FromFile Given Sphere Circle Euclidean
+    Attention UnnormalizedAttention CausalAttention HardAttention RescaledAttention
+    RandomHeads WeightsFromFile Heads LogTimes Adaptive Layers Heun Merge Brownian
+    InteractionEnergy ClusterCount LargestMass mean_cosine""".split()
+)
 
 
 class _Draft:
@@ -30,6 +42,8 @@ def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
     >>> state.n, notes[0]["why"]
     (4096, 'must lie in [1, 4096]')
     """
+    if isinstance(given, dict) and "experiment" in given:
+        return of_experiment(_experiment(given["experiment"]), given, kept)
     draft = _Draft(*each_in_range(given, kept), kept)
     if draft.state.model == "recorded":
         _recorded(draft)
@@ -40,6 +54,55 @@ def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
     for rule in (_matrices, _starts, _methods, _sizes, _by_hand):
         rule(draft)
     return draft.state, draft.notes
+
+
+def of_experiment(
+    experiment: pf.Experiment, beside: dict | None = None, kept: Kept = nothing
+) -> tuple[State, list[dict]]:
+    """The nearest state to an experiment, and what had to change for it."""
+    beside = {k: v for k, v in (beside or {}).items() if k not in ("experiment", "v")}
+    keys = _nearest.keys_of(experiment)
+    about = kept(keys["file"]) if keys.get("file") else None
+    if about is not None:
+        keys |= {"n": about["n"], "d": about["d"]}
+    state, notes = parse({**keys, **beside}, kept)
+    if set(beside) <= {"view", "preset"}:
+        told = {note["key"] for note in notes}
+        more = _nearest.outside(experiment, state)
+        told |= {"start"} if told & {"n", "d", "init"} else set()
+        notes += [m for m in more if m["key"].split(".")[-1] not in told]
+    return state, notes
+
+
+def _experiment(tree: object) -> pf.Experiment:
+    """The experiment of a link, which may come from anywhere."""
+    try:
+        for kind in _kinds(tree):
+            if kind not in SHOWN:
+                raise InputError(
+                    f"`experiment` has {str(kind)[:40]!r}, which links do not carry. "
+                    "Write it to spec.toml, then: pushforward explore spec.toml"
+                )
+        return pf.Experiment.from_dict(tree)  # type: ignore[arg-type]
+    except InputError:
+        raise
+    except RecursionError as error:
+        raise InputError("`experiment` is nested too deeply. Copy it again.") from error
+    except (TypeError, ValueError, OverflowError, KeyError) as error:
+        raise InputError(f"`experiment` cannot be read: {error}.") from error
+
+
+def _kinds(tree: object):
+    """Every kind that a tree names, and whatever else `io` would look up."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from _kinds(item)
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            if key in ("kind", "type", "observable"):
+                yield value
+            else:
+                yield from _kinds(value)
 
 
 def _recorded(draft: _Draft) -> None:
@@ -108,8 +171,6 @@ def _fitting_weights(draft: _Draft) -> None:
 
 
 def _methods(draft: _Draft) -> None:
-    if draft.state.model == "layer":
-        draft.use("solver", "layers", "one layer per step is its solver")
     if draft.state.noise > 0 and draft.state.solver == "adaptive":
         draft.use("solver", "heun", "noise needs a fixed step")
     if draft.state.merge:
@@ -124,6 +185,8 @@ def _methods(draft: _Draft) -> None:
                 break
     fixed = draft.state.solver != "adaptive"
     if fixed:
+        shortest = CONTROLS["h"].low or 0.0
+        draft.use("t1", max(draft.state.t1, shortest), "time for the smallest step")
         longest = draft.state.h * _caps.MOST_STEPS
         why = f"at most {_caps.MOST_STEPS:g} steps of h"
         draft.use("t1", min(draft.state.t1, longest), why)

@@ -158,7 +158,7 @@ def _with_headers(send: Send, host: str, path: str) -> Send:
     socket = f" ws://{host}" if host else ""
     policy = (
         "default-src 'self'; script-src 'self'; style-src 'self'; "
-        "img-src 'self' blob: data:; media-src 'self' blob:; "
+        "img-src 'self' blob: data:; media-src 'self' blob:; worker-src blob:; "
         f"connect-src 'self'{socket}; object-src 'none'; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'"
     )

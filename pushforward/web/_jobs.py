@@ -11,8 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
-from pushforward.web import _draw, _objects, _phase
-from pushforward.web._record import Recorder
+from pushforward.web import _draw, _phase
+from pushforward.web._experiment import (
+    cluster_radius,
+    first_time,
+    radius_of,
+    run_of,
+    space_of,
+)
+from pushforward.web._record import WORDS, Recorder
 from pushforward.web._state import State, from_json
 from pushforward.web._worker import Job
 
@@ -22,19 +29,18 @@ def run(job: Job, files: pathlib.Path, state: dict) -> None:
     asked = from_json(state)
     started = time.perf_counter()
     if asked.model == "recorded":
-        trajectory, recorder, size = recorded(job, files, asked)
+        trajectory, recorder = recorded(job, files, asked)
     else:
-        trajectory, recorder, size = flowed(job, files, asked)
+        trajectory, recorder = flowed(job, files, asked)
     recorder.flush(last=True)
-    summary = recorder.summary(trajectory, size)
+    summary = recorder.summary(trajectory)
     seconds = time.perf_counter() - started
     job.say("done", **summary, seconds=seconds, variance=recorder.variance)
 
 
 def flowed(job: Job, files: pathlib.Path, state: State) -> tuple:
     """The flow of a state; up to d = 3 its frames go out as they come."""
-    made = _objects.setup(state, files)
-    recorder = Recorder(state.n, state.beta, made.radius, sender(job))
+    recorder = Recorder(state.n, state.beta, radius_of(state), sender(job))
     recorder.masses = state.weights != "equal" or state.merge
     live = state.d <= 3 and not state.merge
 
@@ -44,11 +50,11 @@ def flowed(job: Job, files: pathlib.Path, state: State) -> tuple:
         if live:
             recorder.frame(t, None, mu)
 
-    trajectory = pf.flow(made.field, made.mu, state.t1, progress=watch, **made.options)
+    trajectory = run_of(state, files, watch)
     job.check()
     if not live:
-        replay(job, recorder, trajectory)
-    return trajectory, recorder, made.mu.n
+        recorder.replay(trajectory, len(trajectory), job.check)
+    return trajectory, recorder
 
 
 def sender(job: Job):
@@ -64,20 +70,9 @@ def fraction(state: State, t: float) -> float:
     """How much of the time axis lies behind."""
     if state.clock == "linear":
         return t / state.t1
-    first = _objects.first_time(state)
+    first = first_time(state)
     span = math.log(state.t1 / first)
     return min(max(math.log(max(t, first) / first) / span, 0.0), 1.0)
-
-
-def replay(job: Job, recorder: Recorder, run: pf.Trajectory) -> None:
-    """Frames of a finished run; above d = 3 in principal coordinates of its end."""
-    if run.final.d > 3:
-        recorder.project_on(np.asarray(run.final.points, float)[: recorder.n])
-    for k in range(len(run)):
-        job.check()
-        log_t = None if run.log_times is None else float(run.log_times[k])
-        arc = None if run.arc is None else float(run.arc[k])
-        recorder.frame(float(run.times[k]), log_t, run[k], arc)
 
 
 def recorded(job: Job, files: pathlib.Path, state: State) -> tuple:
@@ -87,36 +82,32 @@ def recorded(job: Job, files: pathlib.Path, state: State) -> tuple:
     about = json.loads((files / f"{state.file}.json").read_bytes())
     weights = arrays.get("weights")
     trajectory = as_trajectory(arrays["times"], arrays["points"], weights, about)
-    recorder = Recorder(state.n, state.beta, _objects.RADIUS, sender(job))
+    radius = cluster_radius(state.n, state.d)
+    recorder = Recorder(state.n, state.beta, radius, sender(job))
     recorder.masses = weights is not None and bool(np.ptp(weights) > 1e-12)
-    replay(job, recorder, trajectory)
-    return trajectory, recorder, state.n
+    recorder.replay(trajectory, len(trajectory), job.check)
+    return trajectory, recorder
 
 
 def as_trajectory(times, points, weights, about: dict, field=None) -> pf.Trajectory:
     """Frames (t, n, d) as a trajectory; `about` says the space and how it ended."""
     d = points.shape[-1]
     flat = about.get("space") == "euclidean"
-    space = pf.Euclidean(d) if flat else _objects.space_of(d)
-    first = pf.Particles(space, points[0].astype(float))
-    logs = first.log_weights if weights is None else jnp.log(jnp.asarray(weights))
-    measures = first.moved(
-        jnp.asarray(points), jnp.broadcast_to(logs, points.shape[:2])
-    )
+    space = pf.Euclidean(d) if flat else space_of(d)
     ended = about.get("outcome") or {
         "kind": "recorded",
         "sentence": "layers of a file, not the result of a flow.",
     }
-    return pf.Trajectory(
-        times=np.asarray(times, float),
-        measures=measures,
-        final=first.moved(measures.points[-1], measures.log_weights[-1]),
-        observed={},
+    kinds = {word: kind for kind, word in WORDS.items()}
+    return pf.Trajectory.recorded(
+        space,
+        points,
+        np.asarray(times, float),
+        weights=weights,
         steps=jnp.asarray(about.get("steps", 0)),
         rejected=jnp.asarray(about.get("rejected", 0)),
-        status=jnp.zeros((), int),
         field=field,
-        outcome=pf.Outcome(ended["kind"], ended["sentence"]),
+        outcome=pf.Outcome(kinds.get(ended["kind"], ended["kind"]), ended["sentence"]),
     )
 
 
@@ -124,14 +115,14 @@ def warm(job: Job, files: pathlib.Path, states: list[dict]) -> None:
     """Compile the usual shapes without sending anything."""
     for state in map(from_json, states):
         job.check()
-        made = _objects.setup(state, files)
-        quiet = Recorder(state.n, state.beta, made.radius, lambda frame, points: None)
+        radius = radius_of(state)
+        quiet = Recorder(state.n, state.beta, radius, lambda frame, points: None)
 
         def watch(t, mu, steps, quiet=quiet):
             job.check()
             quiet.frame(t, None, mu)
 
-        pf.flow(made.field, made.mu, state.t1, progress=watch, **made.options)
+        run_of(state, files, watch)
     job.say("done")
 
 

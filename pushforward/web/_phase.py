@@ -5,20 +5,40 @@ tolerance of the solver is looser. Each cell averages the seeds 0, 1, 2.
 """
 
 import dataclasses
-import math
 import pathlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 import pushforward as pf
 from pushforward import theory
 from pushforward.errors import InputError
-from pushforward.web import _objects
+from pushforward.experiments import CONTROLS, ensemble, lanes, structure
+from pushforward.observables import (
+    CLUSTER_RADIUS,
+    ClosePairs,
+    ClusterCount,
+    order_parameter,
+)
+from pushforward.web._experiment import experiment_of
 from pushforward.web._state import State
 from pushforward.web._worker import Job
 
-KINDS = ("t-beta", "beta-n", "beta-d", "noise-beta")
-STATISTICS = ("close", "clusters", "time", "order")
+KINDS = {
+    "t-beta": "time and β",
+    "beta-n": "β and n",
+    "beta-d": "β and d",
+    "noise-beta": "noise and β",
+}
+CLOSE = ClosePairs(0.999)
+# label, what is observed, and whether it lies between 0 and 1
+STATISTICS: dict[str, tuple[str, Any, bool]] = {
+    "close": ("P(cos > 0.999)", CLOSE, True),
+    "clusters": ("cluster count", ClusterCount(CLUSTER_RADIUS), False),
+    "time": ("time to one cluster", CLOSE, False),
+    "order_parameter": ("order parameter", order_parameter, True),
+}
 SEEDS = (0, 1, 2)
 T1, LATEST = 30.0, 200.0  # of a cell; LATEST where the time to one cluster is asked
 LOOSE = pf.Adaptive(rtol=1e-5, atol=1e-7)
@@ -26,13 +46,6 @@ BETAS = tuple(np.round(np.linspace(0.5, 9.0, 18), 6).tolist())
 FINE = tuple(np.round(np.linspace(0.5, 9.0, 35), 6).tolist())  # a run has all times
 WIDE = tuple(np.round(np.geomspace(1.0, 64.0, 19), 3).tolist())
 STRONGEST = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5)  # ends of the noise axis
-LABELS = {
-    "t1": "time t",
-    "beta": "inverse temperature β",
-    "n": "tokens n",
-    "d": "dimension d",
-    "noise": "noise σ, per √time",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +60,7 @@ class Axis:
         """As the page draws it."""
         return {
             "name": self.key,
-            "label": LABELS[self.key],
+            "label": CONTROLS[self.key].label,
             "scale": self.scale,
             "values": list(self.values),
         }
@@ -64,10 +77,13 @@ class Diagram:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"`kind` must be one of {KINDS}, got {self.kind[:40]!r}.")
+            raise InputError(
+                f"`kind` must be one of {list(KINDS)}, got {self.kind[:40]!r}."
+            )
         if self.statistic not in STATISTICS:
             raise InputError(
-                f"`statistic` must be one of {STATISTICS}, got {self.statistic[:40]!r}."
+                f"`statistic` must be one of {list(STATISTICS)}, got "
+                f"{self.statistic[:40]!r}."
             )
         if self.kind == "t-beta" and self.statistic == "time":
             raise InputError(
@@ -99,7 +115,7 @@ class Diagram:
 
     def _noises(self) -> tuple:
         """From none to well above what keeps uniform tokens uniform."""
-        enough = 1.4 * critical_noise(BETAS[0], self.d)
+        enough = 1.4 * theory.stability.critical_noise(BETAS[0], self.d)
         top = next((s for s in STRONGEST if s >= enough), STRONGEST[-1])
         return tuple(np.round(np.linspace(0.0, top, 17), 6).tolist())
 
@@ -124,7 +140,7 @@ class Diagram:
             return {"label": label, "x": found[0], "y": found[1]}
         if self.kind == "noise-beta":
             fine = np.linspace(y.values[0], y.values[-1], 60)
-            sigma = [critical_noise(float(b), self.d) for b in fine]
+            sigma = [theory.stability.critical_noise(b, self.d) for b in fine]
             label = "noise above which uniform tokens stay uniform (exact as n → ∞)"
             return {"label": label, "x": sigma, "y": fine.tolist()}
         return None
@@ -143,71 +159,76 @@ class Diagram:
         }
 
 
-def critical_noise(beta: float, d: int) -> float:
-    """The sigma at which the uniform measure becomes stable.
-
-    A wave of degree k grows at lambda_k and decays at (sigma^2 / 2) k (k + d - 2).
-    """
-    k_max = int(20 + 4 * math.sqrt(beta))
-    k = np.arange(1, k_max + 1)
-    rates = theory.stability.growth_rates(beta, d, k_max)[1:]
-    return float(np.sqrt(np.max(2 * rates / (k * (k + d - 2)))))
-
-
 def compute(job: Job, files: pathlib.Path, kind: str, statistic: str, n: int, d: int):
     """Every row, told as it is done."""
-    diagram = Diagram(kind, statistic, n, d)
-    x, y = diagram.axes
-    for row, value in enumerate(y.values):
+    for row, values in rows_of(Diagram(kind, statistic, n, d)):
         job.check()
-        job.say("row", row=row, values=_row(job, diagram, x, y.key, value))
+        job.say("row", row=row, values=values)
     job.say("done")
 
 
-def _row(job: Job, diagram: Diagram, x: Axis, key: str, value) -> list[float]:
-    base = dataclasses.replace(diagram.base, **{key: value})
+def whole(diagram: Diagram) -> dict:
+    """A diagram with all its values, as the page reads it."""
+    values = [values for _, values in rows_of(diagram)]
+    return {**diagram.as_json(), "values": values, "running": False, "done": 1.0}
+
+
+def rows_of(diagram: Diagram) -> Iterator[tuple[int, list[float]]]:
+    """Row after row; where a run has all times, as many at once as there are lanes."""
+    rows = diagram.axes[1].values
+    most = max(lanes() // len(SEEDS), 1) if diagram.kind == "t-beta" else 1
+    for begin in range(0, len(rows), most):
+        yield from enumerate(computed(diagram, rows[begin : begin + most]), begin)
+
+
+def computed(diagram: Diagram, rows) -> list[list[float]]:
+    """The values of some rows."""
+    asked = [
+        (dataclasses.replace(state, seed=seed), times)
+        for row in rows
+        for state, times in _cells(diagram, row)
+        for seed in SEEDS
+    ]
+    observe = STATISTICS[diagram.statistic][1]
+    experiments = [_loose(state, times) for state, times in asked]
+    found: list[Any] = [None] * len(asked)
+    kinds = [structure(e, observe) for e in experiments]
+    for kind in dict.fromkeys(kinds):  # one program each
+        places = [k for k, other in enumerate(kinds) if other == kind]
+        seen = ensemble([experiments[k] for k in places], [observe] * len(places))
+        for k, values in zip(places, seen.values, strict=True):
+            found[k] = _told(diagram, asked[k][1], values)
+    means = np.array(found).reshape(len(rows), -1, len(SEEDS), np.size(found[0]))
+    return means.mean(axis=2).reshape(len(rows), -1).tolist()
+
+
+def _cells(diagram: Diagram, row) -> Iterator[tuple[State, np.ndarray]]:
+    """The states of one row, and the times at which they are looked at."""
+    x, y = diagram.axes
+    base = dataclasses.replace(diagram.base, **{y.key: row})
     if diagram.kind == "t-beta":  # one run has all times
-        times = np.concatenate([[0.0], x.values])
-        runs = [_observed(base, seed, times) for seed in SEEDS]
-        name = diagram.statistic
-        return np.mean([run[name][1:] for run in runs], axis=0).tolist()
-    found = []
-    for place in x.values:
-        job.check()
-        cell = dataclasses.replace(base, **{x.key: place})
-        values = [_cell(diagram.statistic, cell, seed) for seed in SEEDS]
-        found.append(float(np.mean(values)))
-    return found
+        yield base, np.concatenate([[0.0], x.values])
+        return
+    times = np.array([0.0, base.t1])
+    if diagram.statistic == "time":
+        times = np.concatenate([[0.0], np.geomspace(0.5, base.t1, 40)])
+    for value in x.values:
+        yield dataclasses.replace(base, **{x.key: value}), times
 
 
-def _cell(statistic: str, state: State, seed: int) -> float:
-    if statistic != "time":
-        times = np.array([0.0, state.t1])
-        return float(_observed(state, seed, times)[statistic][-1])
-    times = np.concatenate([[0.0], np.geomspace(0.5, state.t1, 40)])
-    close = _observed(state, seed, times)["close"]
-    reached = np.flatnonzero(close >= 1.0)
-    return float(times[reached[0]]) if len(reached) else state.t1
+def _loose(state: State, times: np.ndarray) -> pf.Experiment:
+    """The experiment that a click loads, with a looser tolerance."""
+    changed: dict[str, Any] = {"save": times, "observe": {}}
+    if state.noise == 0:
+        changed["solver"] = LOOSE
+    return experiment_of(state).vary(**changed)
 
 
-def _observed(state: State, seed: int, times: np.ndarray) -> dict[str, np.ndarray]:
-    """Close pairs, number of clusters, and length of the mean, at the times."""
-    cell = dataclasses.replace(state, seed=seed)
-    if cell.noise == 0:
-        cell = dataclasses.replace(cell, solver="adaptive")
-    made = _objects.setup(cell)
-    seen: dict[str, list] = {"close": [], "clusters": [], "order": []}
-
-    def watch(t: float, mu: pf.Particles, steps: int) -> None:
-        points = np.asarray(mu.points)[: cell.n]
-        shares = (points @ points.T >= 0.999).sum() - cell.n
-        seen["close"].append(shares / max(cell.n * (cell.n - 1), 1))
-        labels = pf.measures.components(mu.space, points, made.radius)
-        seen["clusters"].append(float(labels.max() + 1))
-        seen["order"].append(float(np.linalg.norm(points.mean(axis=0))))
-
-    options = {**made.options, "save": pf.OnlyObservables(times), "progress": watch}
-    if cell.noise == 0:
-        options["solver"] = LOOSE
-    pf.flow(made.field, made.mu, cell.t1, **options)
-    return {name: np.array(values) for name, values in seen.items()}
+def _told(diagram: Diagram, times: np.ndarray, values: np.ndarray):
+    """What a cell shows: all times, the last, or the first with one cluster."""
+    if diagram.kind == "t-beta":
+        return values[1:]
+    if diagram.statistic != "time":
+        return values[-1]
+    reached = np.flatnonzero(values >= 1.0)
+    return times[reached[0]] if len(reached) else times[-1]

@@ -1,16 +1,80 @@
-"""Everything the page offers by name: paper figures, failures, the story."""
+"""Everything the page offers by name: paper figures and failures.
+
+Failures worth seeing, as states.
+"""
 
 import functools
 
 from pushforward import studies
-from pushforward.web import _gallery
+
+# Three pairs of tokens on the circle, a third of it apart; the pairs are not alike.
+_PAIRS = {
+    "n": 6,
+    "d": 2,
+    "beta": 100.0,
+    "clock": "log",
+    "init": "equispaced",
+    "moved": [[1, [0.99, 0.14]], [3, [-0.6, 0.8]], [5, [-0.36, -0.93]]],
+}
+FAILURES = (
+    {
+        "id": "overflow",
+        "title": "The naive exponential overflows",
+        "claim": "e^(β⟨x,y⟩) is infinite in double precision from β = 710 on; here the "
+        "largest exponent is taken out first, and β = 5000 is as good as β = 1.",
+        "state": {"beta": 5000.0, "n": 32, "d": 2, "t1": 1000.0, "clock": "log"},
+    },
+    {
+        "id": "slow-clock",
+        "title": "The clock of the unprojected step runs slow",
+        "claim": "Add, then normalize, with h = 0.5: a layer, not a solver; it is late "
+        "by a factor of about 1.5. Compare with the solver set to adaptive.",
+        "state": {
+            "solver": "layers",
+            "h": 0.5,
+            "n": 2,
+            "d": 2,
+            "init": "orthonormal",
+            "beta": 6.0,
+            "t1": 60.0,
+            "frames": 121,
+        },
+    },
+    {
+        "id": "frozen",
+        "title": "Frozen at machine precision, not converged",
+        "claim": "At β = 100 clusters pull each other with forces below what double "
+        "precision resolves. Nothing moves, nothing has converged: let tokens merge.",
+        "state": {**_PAIRS, "t1": 1000.0},
+    },
+    {
+        "id": "frozen-merged",
+        "title": "The same tokens, followed further",
+        "claim": "With merging the same run goes on to one cluster, ages later.",
+        "state": {**_PAIRS, "t1": 1e90, "merge": True, "frames": 301},
+    },
+    {
+        "id": "float32",
+        "title": "Single precision gives up earlier",
+        "claim": "In float32 norms are off by up to 1e-7, in float64 by 1e-15: what "
+        "moves tokens by less than that is lost.",
+        "state": {
+            "beta": 40.0,
+            "d": 2,
+            "t1": 1000.0,
+            "clock": "log",
+            "dtype": "float32",
+        },
+    },
+)
+
 
 PAPER = "geshkovski2023perspective"
 
 
 @functools.cache
 def all_presets() -> list[dict]:
-    """Every preset: the studies' own, then the failures, then the story in order."""
+    """Every preset: the studies' own, then the failures."""
     figures = [
         {
             "id": f"{study}-{preset.name}",
@@ -25,9 +89,5 @@ def all_presets() -> list[dict]:
     ]
     figures.sort(key=lambda entry: entry["id"] != "perspective-sphere")
     common = {"study": "gallery", "reference": PAPER}
-    failures = [{**common, "group": "failures", **f} for f in _gallery.FAILURES]
-    story = [
-        {**common, "id": f"story-{k}", "group": "story", "story": k, **step}
-        for k, step in enumerate(_gallery.STORY, start=1)
-    ]
-    return figures + failures + story
+    failures = [{**common, "group": "failures", **f} for f in FAILURES]
+    return figures + failures

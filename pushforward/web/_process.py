@@ -4,40 +4,71 @@ import asyncio
 import itertools
 import json
 import multiprocessing
+import os
 import pathlib
 import threading
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from pushforward.web import _worker
+from pushforward.web import _caps, _worker
 
 GRACE = 30.0  # seconds to notice that a job is not wanted: compiling takes a while
 
 
-class WorkerProcess:
-    """One worker, started when first needed and again when it has died.
+class Entry(NamedTuple):
+    """A job that waits, and when it is due."""
 
-    Jobs are answered in order, one at a time. `listener(message, payload)` of a job
-    hears everything it says; the last message is done, error or stopped.
+    number: int
+    order: dict
+    listener: Callable
+    due: float = 0.0
+
+
+def resident(process: int) -> int:
+    """Bytes of memory that a process holds; zero where the system does not tell."""
+    try:
+        pages = pathlib.Path(f"/proc/{process}/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+class WorkerProcess:
+    """One worker, started when first needed and again when it has died or swollen.
+
+    Jobs are answered one at a time. Each is due when it was ordered plus what it will
+    take, and the one that is due first comes first: short ones are not held up by long
+    ones, and none waits for ever. `listener(message, payload)` of a job hears
+    everything it says; the last message is done, error or stopped.
     """
 
     def __init__(self, files: pathlib.Path, nice: int, limit: float):
         self.files, self.nice, self.limit = files, nice, limit
         self.context = multiprocessing.get_context("spawn")
         self.numbers = itertools.count(1)
-        self.waiting: list[tuple[int, dict, Callable]] = []
-        self.idle: list[tuple[int, dict, Callable]] = []  # done when nothing else is
+        self.waiting: list[Entry] = []
+        self.idle: list[Entry] = []  # done when nothing else is
         self.current: tuple[int, Callable] | None = None
         self.process: Any = None
         self.watchdog: asyncio.TimerHandle | None = None
         self.restarts = 0
 
-    def order(self, what: str, listener: Callable, /, **arguments: Any) -> int:
-        """Ask for a job; returns its number."""
+    def order(
+        self,
+        what: str,
+        listener: Callable,
+        /,
+        *,
+        seconds: float = 0.0,
+        **arguments: Any,
+    ) -> int:
+        """Ask for a job that takes about `seconds`; returns its number."""
         entry = self._entry(what, listener, arguments)
-        self.waiting.append(entry)
+        due = time.monotonic() + seconds
+        self.waiting.append(entry._replace(due=due))
         self._next()
-        return entry[0]
+        return entry.number
 
     def when_idle(self, what: str, /, **arguments: Any) -> None:
         """Ask for a job that may wait for ever, and whose answer nobody needs."""
@@ -45,17 +76,17 @@ class WorkerProcess:
         self.idle.append(entry)
         self._next()
 
-    def _entry(self, what: str, listener: Callable, arguments: dict) -> tuple:
+    def _entry(self, what: str, listener: Callable, arguments: dict) -> "Entry":
         number = next(self.numbers)
         order = {"job": number, "what": what, "arguments": arguments}
-        return number, order, listener
+        return Entry(number, order, listener)
 
     def cancel(self, number: int) -> None:
         """Give a job up, whether it waits or runs."""
         for entry in self.waiting:
-            if entry[0] == number:
+            if entry.number == number:
                 self.waiting.remove(entry)
-                entry[2]({"type": "stopped"}, b"")
+                entry.listener({"type": "stopped"}, b"")
                 return
         if self.current is not None and self.current[0] == number:
             self.stop.value = number
@@ -72,14 +103,17 @@ class WorkerProcess:
     def _next(self) -> None:
         if self.current is not None or not (self.waiting or self.idle):
             return
+        if self.process is not None and resident(self.process.pid) > _caps.WORKER_BYTES:
+            self.close()  # compiled programs are never given back: begin anew
         if self.process is None or not self.process.is_alive():
             self._start()
         queue = self.waiting or self.idle
-        number, order, listener = queue.pop(0)
-        self.current = (number, listener)
+        entry = min(queue, key=lambda waits: waits.due)
+        queue.remove(entry)
+        self.current = (entry.number, entry.listener)
         self._watch(self.limit)
         try:
-            self.pipe.send_bytes(json.dumps(order).encode())
+            self.pipe.send_bytes(json.dumps(entry.order).encode())
         except OSError:
             self._lost(self.process)
 

@@ -1,17 +1,64 @@
-"""A run being recorded: frames in the order of time, then how it ended."""
+"""A run being recorded: frames in the order of time, then how it ended.
+
+Cluster labels that mean the same cluster in every frame.
+"""
 
 import math
 from collections.abc import Callable
 from functools import partial
 
+import jax
 import numpy as np
 
 import pushforward as pf
 from pushforward.measures import components
 from pushforward.web import _caps
 from pushforward.web._frames import Reading, packed
-from pushforward.web._labels import Labels
-from pushforward.web._objects import energy_and_cosine
+
+
+class Labels:
+    """Gives clusters names that last.
+
+    A cluster keeps the name of its heaviest ancestor, the ancestor that gives it most
+    mass; where a cluster splits, the heaviest part keeps the name and the others get
+    new ones. At the start the heaviest cluster is 0.
+    """
+
+    def __init__(self) -> None:
+        self.before: np.ndarray | None = None
+        self.next = 0
+
+    def follow(self, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Names for the clusters of the next frame, one per token."""
+        count = int(labels.max()) + 1
+        if self.before is None:
+            masses = np.bincount(labels, weights, minlength=count)
+            names = np.empty(count, int)
+            names[np.argsort(-masses, kind="stable")] = np.arange(count)
+            self.next = count
+        else:
+            names = self._inherited(labels, weights, count)
+        self.before = names[labels]
+        return self.before
+
+    def _inherited(self, labels, weights, count: int) -> np.ndarray:
+        assert self.before is not None
+        pairs, place = np.unique(
+            np.stack([self.before, labels]), axis=1, return_inverse=True
+        )
+        shared = np.bincount(place.ravel(), weights)
+        names = np.full(count, -1)
+        taken: set[int] = set()
+        for k in np.argsort(-shared, kind="stable"):
+            old, new = (int(x) for x in pairs[:, k])
+            if names[new] < 0 and old not in taken:
+                names[new] = old
+                taken.add(old)
+        for orphan in np.flatnonzero(names < 0):
+            names[orphan] = self.next
+            self.next += 1
+        return names
+
 
 WORDS = {"frozen": "frozen at machine precision"}
 SHORTEST = 3  # frames of a plateau
@@ -83,6 +130,18 @@ class Recorder:
             points,
         )
 
+    def replay(self, run: pf.Trajectory, most: int, check: Callable = bool) -> None:
+        """Frames of a finished run; above d = 3 in principal coordinates of its end."""
+        if run.final.d > 3:
+            self.project_on(np.asarray(run.final.points, float)[: self.n])
+        for k in range(min(len(run), most)):
+            check()
+            mu = run[k]
+            assert isinstance(mu, pf.Particles)
+            log_t = None if run.log_times is None else float(run.log_times[k])
+            arc = None if run.arc is None else float(run.arc[k])
+            self.frame(float(run.times[k]), log_t, mu, arc)
+
     def flush(self, last: bool) -> None:
         """Send the frame that waits: only now it is known whether it is the last."""
         if self.pending is not None:
@@ -90,17 +149,13 @@ class Recorder:
             self.send(pack(last=last), points)
             self.pending = None
 
-    def summary(self, run: pf.Trajectory, n_compiled: int) -> dict:
+    def summary(self, run: pf.Trajectory) -> dict:
         """How it ended, in numbers and words."""
         outcome = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
-        # Copies without mass are not tokens.
-        said = outcome.message.replace(
-            f"all {n_compiled} tokens", f"all {self.n} tokens"
-        )
         kind = WORDS.get(outcome.kind, outcome.kind)
         float32 = str(np.asarray(run.final.points).dtype) == "float32"
         return {
-            "outcome": {"kind": kind, "sentence": said},
+            "outcome": {"kind": kind, "sentence": outcome.message},
             "frames": len(self.readings),
             "steps": int(run.steps),
             "rejected": int(run.rejected),
@@ -116,6 +171,17 @@ class Recorder:
         energy = np.array([r.energy for r in self.readings])
         rises = np.diff(energy) * (1 if self.beta >= 0 else -1)
         return bool((rises >= -slack).all())
+
+
+def energy_and_cosine(beta: float, mu: pf.Particles) -> tuple[float, float]:
+    """2 beta e^{-beta} E, and the mean cosine between two tokens."""
+    energy, cosine = _both(pf.InteractionEnergy(beta), mu)
+    return float(energy), 1.0 if mu.n == 1 else float(cosine)
+
+
+@jax.jit
+def _both(energy, mu: pf.Particles):
+    return energy(mu), pf.observables.mean_cosine(mu)
 
 
 def cosine_shares(points: np.ndarray) -> np.ndarray:

@@ -51,11 +51,11 @@ class Routes:
         return PlainTextResponse(NOT_BUILT, status_code=503)
 
     async def about(self, request: Request) -> Response:
-        """What the page must know to draw its controls."""
+        """Who answers, and with what."""
         return JSONResponse(description(self.explorer))
 
     async def presets(self, request: Request) -> Response:
-        """Paper figures, failures, story."""
+        """Paper figures and failures."""
         return JSONResponse(await asyncio.to_thread(_presets.all_presets))
 
     async def phase(self, request: Request) -> Response:
@@ -69,7 +69,7 @@ class Routes:
     async def manifest(self, request: Request) -> Response:
         """What a finished run is."""
         run = await finished(self.explorer, request)
-        about = _words.accepted(run.state, run.done)
+        about = await asyncio.to_thread(_words.accepted, run.state, run.done)
         return JSONResponse(finite({"run": run.name, **about, **(run.done or {})}))
 
     async def attention(self, request: Request) -> Response:

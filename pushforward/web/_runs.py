@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from pushforward.io import write_atomically
+from pushforward._atomic_files import write_atomically
 from pushforward.web import _caps
 from pushforward.web._process import WorkerProcess
 from pushforward.web._state import FILE, State, from_json
@@ -44,9 +44,10 @@ class Run:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def news(self) -> None:
-        """Wait until something changes."""
-        await self._changed.wait()
+    @property
+    def news(self) -> asyncio.Event:
+        """Is set at the next change: take it first, then look what there is."""
+        return self._changed
 
     def tokens(self, k: int) -> np.ndarray:
         """The points of frame k, in full precision."""
@@ -112,7 +113,9 @@ class Runs:
         def listen(message: dict, payload: bytes) -> None:
             self._listen(run, message, payload)
 
-        run.job = self.worker.order("run", listen, state=run.state.as_json())
+        run.job = self.worker.order(
+            "run", listen, seconds=run.state.seconds(), state=run.state.as_json()
+        )
 
     def _listen(self, run: Run, message: dict, payload: bytes) -> None:
         kind = message.pop("type")

@@ -1,19 +1,26 @@
 """Start the server: one port on this machine, one token, one browser window."""
 
+import asyncio
+import contextlib
 import os
 import pathlib
 import secrets
 import socket
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import uvicorn
 
+import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.web import _caps
 from pushforward.web._app import Explorer
-from pushforward.web._fit import parse
+from pushforward.web._experiment import link_of
+from pushforward.web._files import Files
+from pushforward.web._fit import of_experiment, parse
 from pushforward.web._guard import Guard
+from pushforward.web._impatient import Impatient
 from pushforward.web._routes import application
 
 LOCAL = ("127.0.0.1", "localhost")
@@ -68,37 +75,84 @@ class Server:
         app = application(self.explorer)
         self.guard = Guard(app, names(host, self.port), self.port, self.token)
         self.uvicorn = uvicorn.Server(_configuration(self.guard))
+        self.ended = threading.Event()
 
     @property
     def address(self) -> str:
         """What to open."""
         return f"{self.origin}/?token={self.token}"
 
-    def show(self, path: pathlib.Path) -> str:
-        """Keep a stored run; the link that shows it."""
+    def show(
+        self, path: pathlib.Path, experiment: pf.Experiment | None = None
+    ) -> tuple[str, list[str]]:
+        """The link of what stands at a path, and what to know of it.
+
+        An experiment that has controls here is opened live. Anything else is read, or
+        run if it has not been, and its frames are shown as they were recorded.
+        """
         try:
-            kept = self.explorer.files.stored(path)
+            return self._shown(path, experiment)
         except BaseException:
             self.bound.close()
             raise
-        state = {"model": "recorded", "file": kept["file"], "beta": kept["beta"]}
-        return parse(state, self.explorer.files.about)[0].link()
+
+    def _shown(self, path: pathlib.Path, experiment) -> tuple[str, list[str]]:
+        files, words = self.explorer.files, []
+        if experiment is not None:
+            known = _uploaded(experiment, files)
+            state, notes = of_experiment(known, kept=files.about)
+            if not notes:
+                return link_of(state), []
+            words = ["Shown as recorded, since the page has no controls for"]
+            words += [f"{n['key']}: {n['asked']} ({n['why']})" for n in notes]
+        stored = path.is_dir() or experiment is None
+        run = pf.load(path) if stored else experiment.run()
+        kept = files.recorded(run, path.name)
+        shown = {"model": "recorded", "file": kept["file"], "beta": kept["beta"]}
+        return link_of(parse(shown, files.about)[0]), words
 
     def run(self, ready: Callable[[], Any] | None = None) -> None:
         """Serve until stopped."""
         if ready is not None:
             ready()
-        self.uvicorn.run(sockets=[self.bound])
+        try:
+            with contextlib.suppress(asyncio.CancelledError):  # by `_give_up`
+                self.uvicorn.run(sockets=[self.bound])
+        finally:
+            self.ended.set()
+            self.explorer.stop()
 
     def stop(self) -> None:
-        """Ask a running server to end."""
+        """End a running server; what does not end by itself is cancelled."""
         self.uvicorn.should_exit = True
+        threading.Thread(target=self._give_up, daemon=True).start()
+
+    def _give_up(self) -> None:
+        loop = self.explorer.loop
+        if self.ended.wait(_caps.LAST_SECONDS) or loop is None:
+            return
+        with contextlib.suppress(RuntimeError):  # it has just ended
+            loop.call_soon_threadsafe(_cancel_all, loop)
+
+
+def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+
+
+def _uploaded(experiment: pf.Experiment, files: Files) -> pf.Experiment:
+    """The experiment with its file of tokens kept by the server, where it has one."""
+    if not isinstance(experiment.start, pf.FromFile):
+        return experiment
+    path = pathlib.Path(experiment.start.path)
+    kept = files.upload(path.name, path.read_bytes())
+    return experiment.vary(start=pf.FromFile(f"{kept['file']}.npy"))
 
 
 def _configuration(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=Impatient,
         ws="websockets-sansio",
         ws_max_size=_caps.MESSAGE_BYTES,
         ws_per_message_deflate=False,

@@ -82,7 +82,7 @@ class Page:
             await self._refuse(request, "run", "too many runs at once", fix)
             return
         try:
-            state, clamped = parse(given, self.kept)
+            state, clamped = await asyncio.to_thread(parse, given, self.kept)
         except InputError as error:
             await self._refuse(request, "state", str(error), "Use the controls.")
             return
@@ -103,28 +103,34 @@ class Page:
 
     async def _stream(self, run: Run, request: int, clamped: list[dict]) -> None:
         try:
-            about = _words.accepted(run.state, run.done)
+            about = await asyncio.to_thread(_words.accepted, run.state, run.done)
+            about["labels"] = self._labels(run)
             await self._say("accepted", request, run=run.name, clamped=clamped, **about)
             k, told = 0, None
             while True:
-                news = asyncio.ensure_future(run.news())
+                news = run.news  # before looking: what comes meanwhile sets it
                 while k < len(run.frames):
                     await self._room(k)
                     await self.socket.send_bytes(addressed(run.frames[k], request))
                     k += 1
                 if run.ended and k >= len(run.frames):
-                    news.cancel()
                     break
                 if run.latest is not told:
                     told = run.latest
                     await self._say("progress", request, **(told or {}))
-                await news
+                await news.wait()
             if run.error is not None:
                 await self._say("error", request, **run.error)
             else:
                 await self._say("done", request, run=run.name, **(run.done or {}))
         except (WebSocketDisconnect, RuntimeError):
             pass  # the page went away in the middle of a frame
+
+    def _labels(self, run: Run) -> list[str]:
+        """A word for each token, where its file had them."""
+        kept = self.kept(run.state.file) if run.state.file else None
+        words = (kept or {}).get("words", [])
+        return words if len(words) == run.state.n else []
 
     async def _room(self, k: int) -> None:
         """Wait until few enough frames are on the way."""

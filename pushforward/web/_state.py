@@ -1,7 +1,9 @@
-"""The state of the page: what a link, a preset and a run carry.
+"""The state of the page: an experiment, said by the keys of its controls.
 
-Whatever arrives is brought into range, and every change is reported as
+Whatever arrives is brought into the declared ranges, and every change is reported as
 {key, asked, used, why}: the page never fails on an old or a hostile link.
+
+Links: a JSON object, compressed, in letters that an address may hold.
 """
 
 import base64
@@ -11,41 +13,44 @@ import hashlib
 import json
 import math
 import re
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 import pushforward
 from pushforward.errors import InputError
+from pushforward.experiments import CONTROLS
 from pushforward.web import _caps
 
-MODELS = ("sa", "usa", "causal", "hard", "layer", "rescaled", "recorded")
-STARTS = ("uniform", "clustered", "equispaced", "orthonormal", "gaussian", "file")
-SOLVERS = ("adaptive", "layers", "heun")
 FILE = re.compile(r"[0-9a-f]{32}")
+DEFAULT = {key: control.default for key, control in CONTROLS.items()}
+BESIDE = ("v", "view", "preset", "experiment")  # in a link, not of the run
+# Words of older links.
+RENAMED = {"hard": {"model": "hardmax"}, "layer": {"model": "sa", "solver": "layers"}}
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """One run of the explorer; the fields are the keys of the link, in its order."""
+    """One run of the explorer; the fields are the keys of the page."""
 
-    model: str = "sa"
-    beta: float = 9.0
-    n: int = 64
-    d: int = 3
-    t1: float = 20.0
-    seed: int = 0
-    init: str = "uniform"
-    file: str | None = None
-    heads: int = 1
+    model: str = DEFAULT["model"]
+    beta: float = DEFAULT["beta"]
+    n: int = DEFAULT["n"]
+    d: int = DEFAULT["d"]
+    t1: float = DEFAULT["t1"]
+    seed: int = DEFAULT["seed"]
+    init: str = DEFAULT["init"]
+    heads: int = DEFAULT["heads"]
+    noise: float = DEFAULT["noise"]
+    weights: str = DEFAULT["weights"]
+    solver: str = DEFAULT["solver"]
+    h: float = DEFAULT["h"]
+    dtype: str = DEFAULT["dtype"]
+    merge: bool = DEFAULT["merge"]
+    frames: int = DEFAULT["frames"]
+    clock: str = DEFAULT["clock"]
+    file: str | None = None  # what the server keeps under this name
     V: str | tuple[Any, ...] | None = None
-    noise: float = 0.0
-    weights: str = "equal"
-    solver: str = "adaptive"
-    h: float = 0.1
-    dtype: str = "float64"
-    merge: bool = False
-    frames: int = 201
-    clock: str = "linear"
     moved: tuple[tuple[int, tuple[float, ...]], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -54,35 +59,18 @@ class State:
 
     def differences(self) -> dict[str, Any]:
         """Only the keys that are not at their defaults."""
-        default = State()
-        changed = {
-            f.name: getattr(self, f.name)
-            for f in dataclasses.fields(self)
-            if getattr(self, f.name) != getattr(default, f.name)
-        }
-        return {"v": 1, **changed}
+        default, mine = State().as_json(), self.as_json()
+        return {k: v for k, v in mine.items() if k == "v" or v != default[k]}
 
-    def link(self) -> str:
-        """base64url of the differences: what stands behind #s= in the address."""
-        text = json.dumps(self.differences(), separators=(",", ":"))
-        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    def seconds(self) -> float:
+        """About how long it computes; only the order of waiting runs depends on it."""
+        steps = 10.0 * self.frames + min(self.t1, _caps.LONGEST_TIME) ** 0.5
+        return 2e-9 * steps * self.n**2 * self.d * self.heads
 
     def digest(self) -> str:
         """The name of the run: equal states of one version are one run."""
         text = json.dumps([pushforward.__version__, self.as_json()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def from_link(text: str) -> dict:
-    """The JSON object of a link."""
-    try:
-        padded = text + "=" * (-len(text) % 4)
-        found = json.loads(base64.urlsafe_b64decode(padded.encode()))
-    except (binascii.Error, ValueError, RecursionError) as error:
-        raise InputError(f"the link cannot be read: {error}. Copy it again.") from error
-    if not isinstance(found, dict):
-        raise InputError("the link holds no state. Copy it again.")
-    return found
 
 
 # What the server keeps under a name: {kind, n, d, ...}, or None.
@@ -94,65 +82,14 @@ def nothing(name: str) -> None:
     return None
 
 
-class Reader:
-    """Takes values out of a JSON object and notes what had to change."""
-
-    def __init__(self, given: dict):
-        self.given = given
-        self.notes: list[dict[str, Any]] = []
-
-    def note(self, key: str, asked: object, used: object, why: str) -> None:
-        """One line of the report; long values are cut."""
-        shown = asked if isinstance(asked, int | float | bool) else str(asked)[:60]
-        if isinstance(shown, float) and not math.isfinite(shown):
-            shown = str(shown)
-        if isinstance(shown, int) and abs(shown) > 2**53:
-            shown = f"{float(shown):g}" if abs(shown) < 10**300 else "beyond 1e300"
-        self.notes.append({"key": key, "asked": shown, "used": used, "why": why})
-
-    def number(self, key: str, default: float, low: float, high: float) -> float:
-        """A finite number in [low, high]."""
-        asked = self.given.get(key, default)
-        if isinstance(asked, bool) or not isinstance(asked, int | float):
-            self.note(key, asked, default, "not a number")
-            return default
-        try:
-            value = float(asked)
-        except OverflowError:
-            value = math.inf if asked > 0 else -math.inf
-        if math.isnan(value):
-            self.note(key, asked, default, "not a number")
-            return default
-        used = min(max(value, low), high)
-        if used != value:
-            self.note(key, asked, used, f"must lie in [{low:g}, {high:g}]")
-        return used
-
-    def whole(self, key: str, default: int, low: int, high: int) -> int:
-        """A whole number in [low, high]."""
-        value = self.number(key, default, low, high)
-        used = int(round(value))
-        if used != value:
-            self.note(key, self.given.get(key), used, "must be a whole number")
-        return used
-
-    def choice(self, key: str, default: Any, choices: tuple) -> Any:
-        """One of a few words."""
-        asked = self.given.get(key, default)
-        if isinstance(asked, str | bool) and asked in choices:
-            return asked
-        self.note(key, asked, default, f"must be one of {', '.join(map(str, choices))}")
-        return default
-
-    def name(self, key: str, kept: Kept) -> str | None:
-        """The name of a file that the server keeps."""
-        asked = self.given.get(key)
-        if asked is None:
-            return None
-        if isinstance(asked, str) and FILE.fullmatch(asked) and kept(asked):
-            return asked
-        self.note(key, asked, None, "not kept here: drop the file again")
-        return None
+def note(key: str, asked: object, used: object, why: str) -> dict[str, Any]:
+    """One line of the report; long values are cut."""
+    shown = asked if isinstance(asked, int | float | bool) else str(asked)[:60]
+    if isinstance(shown, float) and not math.isfinite(shown):
+        shown = str(shown)
+    if isinstance(shown, int) and abs(shown) > 2**53:
+        shown = f"{float(shown):g}" if abs(shown) < 10**300 else "beyond 1e300"
+    return {"key": key, "asked": shown, "used": used, "why": why}
 
 
 def each_in_range(given: object, kept: Kept) -> tuple[State, list[dict]]:
@@ -162,39 +99,36 @@ def each_in_range(given: object, kept: Kept) -> tuple[State, list[dict]]:
             f"`state` must be an object, got {type(given).__name__}. Send {{}} for "
             "the default."
         )
-    read = Reader(given)
-    if given.get("v", 1) != 1:
-        read.note("v", given["v"], 1, "made by another version of the page")
-    return _each(read, kept), read.notes
+    asked = given.get("model")
+    given = given | (RENAMED.get(asked, {}) if isinstance(asked, str) else {})
+    notes: list[dict] = []
+    if given.get("v", 1) not in (1, 2):
+        notes.append(note("v", given["v"], 1, "made by another version of the page"))
+    values = {}
+    for key, control in CONTROLS.items():
+        asked = given.get(key, control.default)
+        values[key], why = control.brought(asked)
+        if why:
+            notes.append(note(key, asked, values[key], why))
+    values["V"] = _value_matrix(given.get("V"), notes)
+    values["moved"] = _moved(given.get("moved") or [], notes)
+    values["file"] = _name(given.get("file"), kept, notes)
+    unknown = [key for key in given if key not in values and key not in BESIDE]
+    notes += [note(str(k)[:40], given[k], None, "unknown key") for k in unknown[:16]]
+    return State(**values), notes
 
 
-def _each(read: Reader, kept: Kept) -> State:
-    """Every key on its own."""
-    return State(
-        model=read.choice("model", "sa", MODELS),
-        beta=read.number("beta", 9.0, -1e4, 1e4),
-        n=read.whole("n", 64, 1, _caps.MOST_TOKENS),
-        d=read.whole("d", 3, 2, _caps.MOST_DIMENSIONS),
-        t1=read.number("t1", 20.0, 1e-4, 1e300),
-        seed=read.whole("seed", 0, 0, 2**31 - 1),
-        init=read.choice("init", "uniform", STARTS),
-        file=read.name("file", kept),
-        heads=read.whole("heads", 1, 1, _caps.MOST_HEADS),
-        V=_value_matrix(read),
-        noise=read.number("noise", 0.0, 0.0, 10.0),
-        weights=read.choice("weights", "equal", ("equal", "random")),
-        solver=read.choice("solver", "adaptive", SOLVERS),
-        h=read.number("h", 0.1, 1e-4, 10.0),
-        dtype=read.choice("dtype", "float64", ("float64", "float32")),
-        merge=read.choice("merge", False, (False, True)),
-        frames=read.whole("frames", 201, 2, _caps.MOST_FRAMES),
-        clock=read.choice("clock", "linear", ("linear", "log")),
-        moved=_moved(read),
-    )
+def _name(asked: object, kept: Kept, notes: list[dict]) -> str | None:
+    """The name of a file that the server keeps."""
+    if asked is None:
+        return None
+    if isinstance(asked, str) and FILE.fullmatch(asked) and kept(asked):
+        return asked
+    notes.append(note("file", asked, None, "not kept here: drop the file again"))
+    return None
 
 
-def _value_matrix(read: Reader) -> str | tuple[Any, ...] | None:
-    asked = read.given.get("V")
+def _value_matrix(asked: Any, notes: list[dict]) -> str | tuple[Any, ...] | None:
     if asked is None or asked in ("identity", "minus"):
         return asked
     if isinstance(asked, str) and asked.startswith("file:"):
@@ -204,20 +138,25 @@ def _value_matrix(read: Reader) -> str | tuple[Any, ...] | None:
     if isinstance(asked, list) and 2 <= len(asked) <= _caps.MOST_MATRIX:
         if all(_numbers(row) and len(row) == len(asked) for row in asked):
             return tuple(tuple(float(v) for v in row) for row in asked)
-    read.note("V", asked, None, "must be identity, minus, or 2 to 16 numbers up to 100")
+    why = (
+        f"must be identity, minus, 2 to {_caps.MOST_EIGENVALUES} eigenvalues or up to "
+        f"{_caps.MOST_MATRIX} rows, of numbers up to {_caps.LARGEST_ENTRY:g}"
+    )
+    notes.append(note("V", asked, None, why))
     return None
 
 
 def _numbers(row: object) -> bool:
     return isinstance(row, list) and all(
-        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= 100
+        isinstance(v, int | float)
+        and not isinstance(v, bool)
+        and abs(v) <= _caps.LARGEST_ENTRY
         for v in row
     )
 
 
-def _moved(read: Reader) -> tuple[tuple[int, tuple[float, ...]], ...]:
+def _moved(asked: object, notes: list[dict]):
     """Tokens that were moved by hand; the last word on each."""
-    asked = read.given.get("moved") or []
     rows: dict[int, tuple[float, ...]] = {}
     for row in asked if isinstance(asked, list) else [None]:
         try:
@@ -226,10 +165,12 @@ def _moved(read: Reader) -> tuple[tuple[int, tuple[float, ...]], ...]:
             if type(index) is not int or not all(map(math.isfinite, values)):
                 raise ValueError
         except (TypeError, ValueError, OverflowError):
-            read.note("moved", row, None, "must be [index, [x, ...]] with numbers")
+            why = "must be [index, [x, ...]] with numbers"
+            notes.append(note("moved", row, None, why))
             continue
         if not math.hypot(*values) > 1e-9:
-            read.note("moved", index, None, "a zero vector has no direction")
+            why = "a zero vector has no direction"
+            notes.append(note("moved", index, None, why))
             continue
         rows[index] = values
     return tuple(sorted(rows.items()))
@@ -242,3 +183,29 @@ def from_json(given: dict) -> State:
         rows["V"] = tuple(tuple(v) if isinstance(v, list) else v for v in rows["V"])
     rows["moved"] = tuple((i, tuple(x)) for i, x in rows["moved"])
     return State(**rows)
+
+
+def packed(content: dict) -> str:
+    """base64url of the zlib-compressed JSON: what stands behind #s= in the address."""
+    text = json.dumps(content, separators=(",", ":"))
+    squeezed = zlib.compress(text.encode(), 9)
+    return base64.urlsafe_b64encode(squeezed).decode().rstrip("=")
+
+
+def unpacked(text: str) -> dict:
+    """The JSON object of a link; older links are JSON as it is.
+
+    >>> unpacked(packed({"n": 8}))
+    {'n': 8}
+    """
+    try:
+        raw = base64.urlsafe_b64decode((text + "=" * (-len(text) % 4)).encode())
+        if not raw.startswith(b"{"):
+            most = _caps.MESSAGE_BYTES
+            raw = zlib.decompressobj().decompress(raw, most)  # a bomb ends there
+        found = json.loads(raw)
+    except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
+        raise InputError(f"the link cannot be read: {error}. Copy it again.") from error
+    if not isinstance(found, dict):
+        raise InputError("the link holds no state. Copy it again.")
+    return found

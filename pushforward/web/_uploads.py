@@ -4,6 +4,7 @@ Nothing is unpickled, and sizes are checked before memory is taken: the shape th
 header claims must fit the bytes that are there.
 """
 
+import csv
 import io
 import math
 import zipfile
@@ -19,6 +20,7 @@ CSV_BYTES = 16 * 2**20
 NAMES = ("points", "tokens", "hidden", "hidden_states", "x")
 MATRICES = ("Q", "K", "V")
 ROWS = "one token per row, (n, d)"
+MOST_LETTERS = 24  # of a word that names a token
 
 
 def read(name: str, data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
@@ -90,12 +92,32 @@ def _csv(data: bytes) -> dict[str, np.ndarray]:
     lines = data.decode("utf-8-sig").splitlines()
     marks = {mark: lines[0].count(mark) for mark in ",;\t"}
     mark = max(marks, key=lambda m: marks[m])
+    rows = [row for row in csv.reader(lines, delimiter=mark) if row]
+    names = rows.pop(0) if rows[1:] and not any(map(_is_number, rows[0])) else []
+    words = [k for k, cell in enumerate(rows[0]) if not _is_number(cell)]
+    if len(words) > 1:
+        named = [names[k] if k < len(names) else f"column {k + 1}" for k in words]
+        raise InputError(
+            f"`file` has {len(words)} columns that are no numbers: "
+            f"{', '.join(named)[:80]}. Leave one column of words at most."
+        )
+    kept = [[x for k, x in enumerate(row) if k not in words] for row in rows]
+    found = {"": np.array(kept, dtype=float)}
+    if words:
+        found["words"] = np.array([row[words[0]][:MOST_LETTERS] for row in rows])
+    return found
+
+
+def _named(arrays: dict[str, np.ndarray]) -> bool:
+    return "words" in arrays and arrays["words"].dtype.kind == "U"
+
+
+def _is_number(cell: str) -> bool:
     try:
-        [float(x) for x in lines[0].split(mark)]
-        skip = 0
+        float(cell)
     except ValueError:
-        skip = 1  # a line of names
-    return {"": np.loadtxt(lines[skip:], delimiter=mark, ndmin=2)}
+        return False
+    return True
 
 
 def _safetensors(data: bytes) -> dict[str, np.ndarray]:
@@ -116,6 +138,7 @@ def _sorted(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]
     """Weights, tokens or hidden states."""
     if any(name in MATRICES for name in arrays):
         return _weights({k: v for k, v in arrays.items() if k in MATRICES})
+    words = arrays.pop("words") if _named(arrays) else None
     named = [k for k in NAMES if k in arrays]
     if len(arrays) != 1 and not named:
         names = ", ".join(sorted(arrays)[:5])
@@ -130,7 +153,8 @@ def _sorted(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]
             f"`file` must hold {ROWS}, or layers of tokens, (layers, n, d); got the "
             f"shape {x.shape}. Save the array you mean."
         )
-    return _cloud(x)
+    about, found = _cloud(x)
+    return (about if words is None else {**about, "words": words.tolist()}), found
 
 
 def _cloud(x: np.ndarray) -> tuple[dict, dict[str, np.ndarray]]:

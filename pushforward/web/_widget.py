@@ -1,14 +1,12 @@
 """The explorer's view in a notebook: one run, offline, many on one page."""
 
-import struct
 from typing import Any
-
-import numpy as np
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.web import _caps, _objects
-from pushforward.web._record import Recorder
+from pushforward.observables import CLUSTER_RADIUS
+from pushforward.web._files import beta_of
+from pushforward.web._recorded import packed_frames, recorded_frames
 from pushforward.web._static import static_folder
 
 try:
@@ -44,7 +42,7 @@ def view(
     trajectory: pf.Trajectory,
     *,
     beta: float | None = None,
-    radius: float = _objects.RADIUS,
+    radius: float = CLUSTER_RADIUS,
     height: int = 520,
 ) -> TrajectoryView:
     """The trajectory as a widget; energy is measured at the field's beta."""
@@ -55,9 +53,9 @@ def view(
             "cd web/page && npm ci && npm run build"
         )
     if beta is None:
-        beta = _beta_of(trajectory)
+        beta = beta_of(trajectory.field)
     frames, done = recorded_frames(trajectory, beta, radius)
-    packed = b"".join(struct.pack("<I", len(f)) + f for f in frames)
+    packed = packed_frames(frames)
     if len(packed) > WIDGET_BYTES:
         raise InputError(
             f"`trajectory` would put {len(packed) / 1e6:.0f} MB into the notebook. "
@@ -70,28 +68,3 @@ def view(
     if style.is_file():
         parts["_css"] = style.read_text()
     return TrajectoryView(frames=packed, meta=meta, height=height, **parts)
-
-
-def recorded_frames(trajectory: pf.Trajectory, beta: float, radius: float):
-    """The frames as bytes, and how the run ended."""
-    frames: list[bytes] = []
-    n, d = trajectory.final.n, trajectory.final.d
-    recorder = Recorder(n, beta, radius, lambda frame, points: frames.append(frame))
-    weights = np.asarray(trajectory[0].weights)
-    recorder.masses = bool(np.ptp(weights) > 1e-12)
-    if d > 3:
-        recorder.project_on(np.asarray(trajectory.final.points, float))
-    for k in range(min(len(trajectory), _caps.MOST_FRAMES)):
-        logs, arc = trajectory.log_times, trajectory.arc
-        log_t = None if logs is None else float(logs[k])
-        length = None if arc is None else float(arc[k])
-        recorder.frame(float(trajectory.times[k]), log_t, trajectory[k], length)
-    recorder.flush(last=True)
-    done = recorder.summary(trajectory, n)
-    return frames, {**done, "variance": recorder.variance}
-
-
-def _beta_of(trajectory: pf.Trajectory) -> float:
-    """The field's inverse temperature, or one."""
-    found = getattr(trajectory.field, "beta", None)
-    return 1.0 if found is None or np.ndim(found) else float(found)

@@ -1,43 +1,8 @@
 """A state in words: its equation with the numbers in it, and what the run is called."""
 
-from pushforward.web import _code, _objects
+from pushforward.experiments import CONTROLS
+from pushforward.web._experiment import matrices_of, radius_of, texts_of
 from pushforward.web._state import State
-
-MODELS = {
-    "sa": (
-        "Self-attention (SA)",
-        "dx_i/dt = P_{x_i}[ sum_j w_j e^{beta<x_i,x_j>} x_j / Z_i ]",
-    ),
-    "usa": (
-        "Unnormalized self-attention (USA)",
-        "dx_i/dt = P_{x_i}[ sum_j w_j e^{beta(<x_i,x_j>-1)} x_j ]",
-    ),
-    "causal": (
-        "Causal self-attention",
-        "dx_k/dt = P_{x_k}[ sum_{j<=k} w_j e^{beta<x_k,x_j>} x_j / Z_k ]",
-    ),
-    "hard": (
-        "Hard attention (beta infinite)",
-        "dx_i/dt = P_{x_i}[ mean of x_j over the best matches of x_i ]",
-    ),
-    "layer": (
-        "One post-norm layer per step",
-        "x_i <- normalize( x_i + h sum_j w_j e^{beta<x_i,x_j>} x_j / Z_i )",
-    ),
-}
-MODELS["rescaled"] = (
-    "Attention in R^d without layer norm, rescaled",
-    "dz_i/dt = sum_j P_ij V (z_j - z_i),  z = e^{-tV} x",
-)
-MODELS["recorded"] = ("Recorded layers", "")
-STARTS = {
-    "uniform": "uniform on the sphere",
-    "clustered": "four clusters",
-    "equispaced": "equal angles (circle)",
-    "orthonormal": "orthonormal vectors",
-    "gaussian": "a Gaussian cap",
-    "file": "your file",
-}
 
 
 def equation(state: State) -> str:
@@ -61,12 +26,12 @@ def equation(state: State) -> str:
     weight = f"w_j e^{{{beta} {pair}}}"
     noise = f" + {state.noise:g} P ∘ dW/dt" if state.noise > 0 else ""
     heads = f"Σ_{{h=1..{state.heads}}} " if state.heads > 1 else ""
-    if state.model == "layer" or state.solver == "layers":
+    if state.solver == "layers":
         step = f"{state.h:g}"
         return (
             f"x_i ← normalize( x_i + {step} {heads}{over} {weight} {value}x_j / Z_i )"
         )
-    if state.model == "hard":
+    if state.model == "hardmax":
         inside = f"{heads}mean of {value}x_j over the largest {pair}"
     elif state.model == "usa":
         inside = f"{heads}e^{{-{abs(state.beta):g}}} {over} {weight} {value}x_j"
@@ -90,7 +55,9 @@ def words(state: State) -> str:
         where = f"R^{state.d}"
     if state.model == "recorded":
         return f"A recorded run: {state.n} tokens, {state.frames} layers or frames."
-    name = MODELS[state.model][0]
+    name, start = _label("model", state.model), _label("init", state.init)
+    if state.model == "rescaled" and state.init == "uniform":
+        start = "uniform in a cube"
     extra = "".join(
         text
         for text, wanted in (
@@ -102,9 +69,13 @@ def words(state: State) -> str:
         if wanted
     )
     return (
-        f"{name}: {state.n} tokens on {where}, {STARTS[state.init]}, "
+        f"{name}: {state.n} tokens on {where}, {start}, "
         f"beta = {state.beta:g}, time 0 to {state.t1:g}{extra}."
     )
+
+
+def _label(key: str, value: str) -> str:
+    return next(c.label for c in CONTROLS[key].choices if c.value == value)
 
 
 def space_name(state: State) -> str:
@@ -122,9 +93,9 @@ def accepted(state: State, done: dict | None) -> dict:
         "d": state.d,
         "frames": state.frames if done is None else done["frames"],
         "equation": equation(state),
-        "python": _code.python(state),
-        "command": _code.command(state),
+        **texts_of(state),
         "words": words(state),
-        "radius": _objects.ATOM if state.merge else _objects.RADIUS,
+        "radius": radius_of(state),
+        "matrices": matrices_of(state),
         "space": space_name(state),
     }

@@ -75,11 +75,8 @@ def explained(error: Exception) -> dict[str, str]:
     """An error as argument, message and fix."""
     from pushforward.errors import PushforwardError
 
-    text = str(error) or type(error).__name__
     if not isinstance(error, PushforwardError):
-        text = f"{type(error).__name__}: {text}"[:500]
+        text = f"{type(error).__name__}: {str(error) or type(error).__name__}"[:500]
         fix = "Change the state a little; if it stays, report it with the link."
         return {"argument": "", "message": text, "fix": fix}
-    argument = text.split("`")[1] if text.count("`") >= 2 else ""
-    message, _, fix = text.partition(". ")
-    return {"argument": argument, "message": message, "fix": fix}
+    return {"argument": error.argument, "message": error.problem, "fix": error.fix}

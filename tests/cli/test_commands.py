@@ -75,6 +75,33 @@ def test_the_summary_is_that_of_the_library(run):
     assert "time" in err and "energy" in err  # the live table is on stderr
 
 
+def test_every_frame_is_measured_once(run, monkeypatch):
+    """The live table, the summary and the picture show what the run observed."""
+    measured = []
+    energy, labels = pf.InteractionEnergy.__call__, pf.Particles.labels
+
+    def counted(F, mu):
+        measured.append("energy")
+        return energy(F, mu)
+
+    def partition(mu, radius):
+        if radius > 1e-3:  # the outcome asks for coincident tokens
+            measured.append(f"clusters at {radius}")
+        return labels(mu, radius)
+
+    monkeypatch.setattr(pf.InteractionEnergy, "__call__", counted)
+    monkeypatch.setattr(pf.Particles, "labels", partition)
+    code, _, err = run(f"{SMALL} --out r1 --json")
+    assert code == 0
+    assert len(err.splitlines()) >= 5
+    once = {"energy": 5, "clusters at 0.05": 10}  # their number, and the largest mass
+    assert {name: measured.count(name) for name in set(measured)} == once
+    del measured[:]
+    assert run("show r1 --picture r1.png")[0] == 0
+    # the colors alone: the numbers are in the run
+    assert measured == ["clusters at 0.05"]
+
+
 def test_picture_and_film_are_written_and_named_last(run):
     code, out, _ = run(f"{SMALL} --picture a.png --movie a.gif")
     assert code == 0
@@ -95,16 +122,16 @@ def test_dry_run_says_what_it_would_cost_and_writes_nothing(run):
 @pytest.mark.parametrize(
     "line, code, words",
     [
-        ("simulate --n 0", 3, "`n` must be at least 1, got 0"),
-        ("simulate --d 1", 3, "`d` must be at least 2, got 1"),
+        ("simulate --n 0", 3, "`n` must be an integer of at least 1, got 0"),
+        ("simulate --d 1", 3, "`d` must be an integer of at least 2, got 1"),
         ("simulate --beta nan", 3, "`beta` must be finite"),
         ("simulate --n 1000000000", 3, "GB are free"),
         ("simulate --t1 -1", 3, "`t1` must not be before `t0`"),
         ("simulate --tokens nowhere.npy", 3, "no file at nowhere.npy"),
         ("simulate --weights nowhere.safetensors", 3, "no file at"),
-        ("simulate --noise -1", 3, "`sigma` must be positive"),
-        ("simulate --heads 0", 3, "`heads` must be at least 1"),
-        ("simulate --model magic", 2, "magic"),
+        ("simulate --noise -1", 3, "must not be negative, got -1.0"),
+        ("simulate --heads 0", 3, "`heads` must be an integer of at least 1"),
+        ("simulate --model magic", 3, "no 'magic'"),
         ("simulate --n many", 2, "--n"),
         ("show nowhere", 6, "nowhere is not a run"),
         ("study verify nothing", 3, "no study called 'nothing'"),
@@ -118,9 +145,34 @@ def test_bad_input_has_an_exit_code_and_a_sentence(run, line, code, words):
 
 
 def test_divergence_is_a_numerical_failure_with_the_fix(run):
-    code, out, err = run("simulate --n 4 --model usa --beta 2000 --t1 1 --frames 3")
+    from safetensors.numpy import save_file
+
+    save_file({"V": 1e300 * np.eye(3)}, "w.safetensors")
+    line = "simulate --n 4 --model usa --weights w.safetensors --t1 1 --frames 3"
+    code, out, err = run(line)
     assert code == 4
-    assert "log_scale=-beta" in err
+    assert "check the weights V" in err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("beta", [9.0, -2.0])
+def test_usa_is_one_physics_on_the_command_line_in_sweeps_and_on_the_page(run, beta):
+    """Scaled by e^{-|beta|} everywhere, so that the time of all three is one."""
+    from pushforward.experiments import options
+    from pushforward.web._experiment import experiment_of
+    from pushforward.web._state import State
+
+    line = f"simulate --n 4 --model usa --beta {beta} --t1 1 --frames 3 --out r"
+    assert run(line)[0] == 0
+    stored = pf.load("r")
+    bounded = pf.UnnormalizedAttention(beta, log_scale=-abs(beta))
+    assert _same(stored.field, bounded)
+    page = experiment_of(State(model="usa", beta=beta, n=4))
+    assert _same(page.field, bounded)
+    assert _same(options(model="usa", beta=beta).field, bounded)
+
+
+def _same(field, other):
+    return repr(field) == repr(other) and field.log_scale == other.log_scale
 
 
 @pytest.mark.parametrize("model", ["usa", "causal", "hardmax"])
@@ -148,7 +200,7 @@ def test_tokens_and_weights_come_from_files(run):
     np.testing.assert_allclose(field.heads[1].V, weights["V"][1])
     code, _, err = run("simulate --tokens x.npy --weights x.npy --t1 1")
     assert code == 3
-    assert "not a safetensors file" in err
+    assert "not a file of weights" in err
 
 
 def test_noise_and_layers_are_reproducible(run):

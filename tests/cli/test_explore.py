@@ -2,6 +2,7 @@
 
 import sys
 
+import pytest
 from typer.testing import CliRunner
 
 from pushforward.cli._main import app
@@ -27,3 +28,19 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path, monkeypatch):
     words = ["explore", "--no-browser", "--port", "0", str(tmp_path)]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, StoreError) and "run" in str(done.exception)
+
+
+def test_a_file_or_a_run_says_which_experiment_is_explored(tmp_path):
+    import pushforward as pf
+    from pushforward.cli._explore import experiment_at
+    from pushforward.experiments import options
+
+    mine = options(n=4, d=2, t1=0.5, frames=2)
+    (tmp_path / "spec.toml").write_text(mine.to_toml())
+    assert experiment_at(tmp_path / "spec.toml", []) == mine
+    run = mine.run(store=tmp_path / "mine")
+    assert experiment_at(tmp_path / "mine", []) == mine
+    run.save(tmp_path / "bare")
+    assert experiment_at(tmp_path / "bare", []) is None
+    with pytest.raises(pf.errors.InputError, match="nowhere"):
+        experiment_at(tmp_path / "nowhere.toml", [])

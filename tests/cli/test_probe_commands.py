@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from pushforward import probe
 from pushforward.cli._main import app
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "probe"))
@@ -45,7 +46,10 @@ def test_a_folder_is_probed_and_the_page_needs_nothing_else(tmp_path):
     assert html.startswith("<!doctype html>") and html.rstrip().endswith("</html>")
     assert "http://" not in html and "https://" not in html and "<script" not in html
     assert "w3&lt;b&gt;" in html and "w3<b>" not in html
-    assert html.count("<img ") >= 8
+    assert html.count("<img ") >= 9
+    assert "Why tokens moved" in html and "Layer " in html and "Head " in html
+    assert "does not apply: norms after each sublayer fix the length" in html
+    assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 6
     shown = runner.invoke(app, ["show", str(run), "--json"])
     assert "recorded: hidden states of model" in json.loads(shown.stdout)["outcome"]
 
@@ -66,6 +70,7 @@ def test_a_file_of_hidden_states_is_probed(tmp_path):
         (["--normalization", "l1"], "must be one of"),
         (["--depth", "9", "--text", "w1 w2"], "shared weights"),
         (["--text", "w1 " * 40], "at most 32"),
+        (["--out", "page.pdf"], "must end in .html"),
     ],
 )
 def test_bad_options_are_refused_and_nothing_is_written(tmp_path, arguments, message):
@@ -80,9 +85,25 @@ def test_bad_options_are_refused_and_nothing_is_written(tmp_path, arguments, mes
 
 def test_models_are_listed_and_a_missing_one_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PUSHFORWARD_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     done = runner.invoke(app, ["models", "list", "--json"])
     rows = json.loads(done.stdout)
     assert [row["name"] for row in rows] == ["minilm", "smollm2"]
     assert not any(row["present"] for row in rows)
     done = runner.invoke(app, ["probe"])
     assert "pushforward models get minilm" in str(done.exception)
+
+
+def test_a_model_in_the_hub_cache_is_listed_and_opened_by_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("PUSHFORWARD_CACHE", str(tmp_path / "own"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    kept = tmp_path / "hub" / "models--some--bert"
+    tiny_folders.folder(kept / "snapshots" / "abc", "bert")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("abc")
+    rows = json.loads(runner.invoke(app, ["models", "list", "--json"]).stdout)
+    assert rows[-1]["name"] == "some/bert" and rows[-1]["present"]
+    checks = json.loads(runner.invoke(app, ["doctor", "--json"]).stdout)
+    line = next(check for check in checks if check["what"] == "models")
+    assert line["ok"] and line["detail"] == "some/bert"
+    assert probe.load_model("some/bert").name == "some/bert"

@@ -38,10 +38,24 @@ FIELDS = {
         pf.UnnormalizedAttention(2.0, Q, K, V, log_scale=-2.0),
     ],
     "CausalAttention": [pf.CausalAttention(4.0), pf.CausalAttention(4.0, Q, K, V)],
+    "Background": [
+        pf.Background(
+            pf.Attention(4.0), pf.Sphere(3).project(jnp.asarray(V)), [0.1, 0.2, 0.3]
+        ),
+        pf.Background(
+            pf.Attention(4.0, Q, K, V), pf.Sphere(3).project(jnp.asarray(K)), b[1:] + 1
+        ),
+    ],
     "DecayingAttention": [
         pf.DecayingAttention(2.0, 1.0),
         pf.DecayingAttention(2.0, 0.0, log_scale=-2.0),
     ],
+    "DistanceAttention": [
+        pf.DistanceAttention(4.0),
+        pf.DistanceAttention(2.0, Q, K, V),
+    ],
+    "Linear": [pf.Linear(V, b[1:])],
+    "LinearAttention": [pf.LinearAttention(2.0), pf.LinearAttention(2.0, Q, K, V)],
     "HardAttention": [pf.HardAttention(Q=Q, V=V)],
     "HardRelaxation": [pf.HardRelaxation(), pf.HardRelaxation(Q, K, V)],
     "Heads": [
@@ -52,6 +66,10 @@ FIELDS = {
     "Switched": [
         pf.Switched([pf.Attention(1.0), pf.Attention(9.0)], [0.0, 1.0, 2.0]),
         pf.Switched([pf.Attention(1.0), pf.Perceptron(W, A, b)], [0.0, 1.0, 2.0]),
+    ],
+    "SinkhornAttention": [
+        pf.SinkhornAttention(4.0),
+        pf.SinkhornAttention(1.0, Q, K, V),
     ],
     "Sum": [pf.Attention(4.0) + pf.Perceptron(W, A, b)],
     "Multiple": [2.0 * pf.Attention(4.0), -pf.UnnormalizedAttention(1.0)],
@@ -67,8 +85,13 @@ FIELDS = {
         pf.PositionAttention(4.0, pf.Window(3)),
     ],
     "PreNorm": [pf.PreNorm(pf.Attention(4.0))],
+    "Momentum": [  # friction r / t stops what moves at t = 0: constant friction here
+        pf.Momentum(pf.Attention(4.0), pf.Friction(0.3)),
+        pf.Momentum(pf.UnnormalizedAttention(1.0), pf.Friction(0.5)),
+    ],
     "MixNorm": [pf.MixNorm(pf.Attention(4.0), 1.0)],
     "PeriNorm": [pf.PeriNorm(pf.Attention(4.0, V=V))],
+    "DepthNorm": [pf.DepthNorm(pf.Attention(4.0))],
     "DepthScaledNorm": [pf.DepthScaledNorm(pf.Attention(4.0))],
     "UnitNorm": [pf.UnitNorm(pf.Attention(4.0), 0.5)],
     "RescaledAttention": [pf.RescaledAttention(), pf.RescaledAttention(Q, K, V)],
@@ -83,6 +106,8 @@ FLAT = {
     "PeriNorm",
     "DepthScaledNorm",
 }
+ON_DENSITIES = {"Entropy", "FreeEnergy"}  # functionals that atoms do not have
+WITH_VELOCITIES = {"Momentum"}  # on the tangent bundle of the sphere
 ORDERED = {"CausalAttention", "DecayingAttention", "PositionAttention"}
 BY_POSITION = {"DecayingAttention", "PositionAttention"}  # the past has an order too
 
@@ -90,6 +115,7 @@ SPACES = {
     "Sphere": [pf.Sphere(2), pf.Sphere(3), pf.Sphere(7)],
     "Circle": [pf.Circle()],
     "Euclidean": [pf.Euclidean(1), pf.Euclidean(4)],
+    "TangentBundle": [pf.TangentBundle(pf.Sphere(3))],
     "Product": [pf.Product([pf.Sphere(3), pf.Euclidean(2), pf.Circle()])],
 }
 FUNCTIONALS = {
@@ -99,6 +125,9 @@ FUNCTIONALS = {
         pf.PerceptronPotential(b, A, b, jnp.tanh),
         pf.PerceptronPotential(b, A, b, jax.nn.silu),
     ],
+    "Entropy": [pf.Entropy()],
+    "FreeEnergy": [pf.FreeEnergy(2.0, 1.5)],
+    "SinkhornEnergy": [pf.SinkhornEnergy(4.0), pf.SinkhornEnergy(0.5)],
     "FunctionalSum": [pf.InteractionEnergy(1.0) + pf.InteractionEnergy(5.0)],
     "FunctionalMultiple": [-pf.InteractionEnergy(3.0), 2.5 * pf.InteractionEnergy(1.0)],
 }
@@ -113,6 +142,7 @@ SOLVERS = {
     "Heun": [pf.Heun(0.05)],
     "Layers": [pf.Layers(0.05)],
     "LieTrotter": [pf.LieTrotter(0.05)],
+    "MomentumLayers": [pf.MomentumLayers(0.1, 0.5, 0.2)],
 }
 NOISES = {
     "Brownian": [pf.Brownian(0.3)],
@@ -135,12 +165,21 @@ SUMS = {
 }
 OTHERS = {
     "Alibi": [pf.Alibi(0.5)],
+    "AtRest": [pf.AtRest(pf.Uniform(5, 3))],
+    "Friction": [pf.Friction(0.5)],
+    "Nesterov": [pf.Nesterov(), pf.Nesterov(2.0)],
     "ByLag": [pf.ByLag([0.0, 1.0, -1.0])],
     "Window": [pf.Window(3)],
     "ArcLength": [pf.ArcLength(0.01)],
     "Merge": [pf.Merge(1e-5)],
     "Density": [pf.Density(pf.Fourier(3)), pf.Density(pf.Zonal(5, 2))],
     "Fourier": [pf.Fourier(8)],
+    "Gaussian": [
+        pf.Gaussian([0.5], [[0.8]]),
+        pf.Gaussian(b[1:], V @ V.T),
+        pf.Gaussian([1.0, 2.0], [[1.0, 1.0], [1.0, 1.0]]),
+    ],
+    "GivenGaussian": [pf.GivenGaussian([0.5, 0.1], [[0.8, 0.1], [0.1, 0.4]])],
     "Harmonics": [pf.Harmonics(4)],
     "Zonal": [pf.Zonal(5, 6)],
     "LogTimes": [pf.LogTimes(0.1, 5)],
@@ -153,6 +192,21 @@ OTHERS = {
     "Particles": [pf.Particles.orthonormal(pf.Sphere(3), 3)],
     "StandardNormal": [pf.StandardNormal()],
     "UnitCube": [pf.UnitCube()],
+    "Uniform": [pf.Uniform(5, 2), pf.Uniform(5, 3, "euclidean", side=5.0)],
+    "Normal": [pf.Normal(5, 3), pf.Normal(5, 2, mean=[0.0, 1.0], scale=0.3)],
+    "Clustered": [pf.Clustered(5, 3), pf.Clustered(5, 3, centers=V)],
+    "VonMisesFisher": [pf.VonMisesFisher(5, 3, kappa=7.0)],
+    "Equispaced": [pf.Equispaced(5)],
+    "Orthonormal": [pf.Orthonormal(2, 3)],
+    "Given": [pf.Given(pf.Circle(), [[1.0, 0.0], [0.0, 1.0]], [0.25, 0.75])],
+    "GivenDensity": [pf.GivenDensity(pf.Fourier(2), [1.0, 0.1, 0.0, 0.2, 0.0])],
+    "FromFile": [pf.FromFile("tokens.npy")],
+    "Moved": [pf.Moved(pf.Uniform(5, 3), [1], V[:1])],
+    "UnequalWeights": [pf.UnequalWeights(pf.Uniform(5, 3))],
+    "Scaled": [pf.Scaled(pf.Uniform(5, 3, "euclidean"), 5.0)],
+    "UniformDensity": [pf.UniformDensity(2, 8, amplitude=0.1)],
+    "RandomHeads": [pf.RandomHeads(pf.Attention(4.0), 3)],
+    "WeightsFromFile": [pf.WeightsFromFile(pf.Attention(4.0), "weights.safetensors")],
 }
 TABLES = {
     "space": SPACES,
@@ -163,7 +217,8 @@ TABLES = {
     "noise": NOISES,
     "sum": SUMS,
 }
-NOT_VALUES = {"Trajectory"}  # results, made by `flow` and tested there
+# Results of `flow`, and experiments, which have texts of their own: tested there.
+NOT_VALUES = {"Trajectory", "Experiment"}
 
 
 def exported_classes():
@@ -192,4 +247,7 @@ def tokens(name, n=6, seed=0):
     keys = jax.random.split(jax.random.key(seed), 2)
     points = pf.Particles.gaussian(space, n, key=keys[0]).points
     weights = jax.nn.softmax(0.5 * jax.random.normal(keys[1], (n,)))
+    if name in WITH_VELOCITIES:
+        space, turned = pf.TangentBundle(space), jnp.flip(points, axis=1)
+        points = space.project(jnp.concatenate([points, turned], axis=1))
     return pf.Particles(space, points, weights)

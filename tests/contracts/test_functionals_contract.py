@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import pushforward as pf
+from pushforward.errors import InputError
 
-ALL = examples.examples(examples.FUNCTIONALS)
+ALL = [
+    item
+    for item in examples.examples(examples.FUNCTIONALS)
+    if item[0] not in examples.ON_DENSITIES
+]
 WITH_IDS = pytest.mark.parametrize(
     "F", [item[1] for item in ALL], ids=[item[2] for item in ALL]
 )
@@ -86,6 +91,15 @@ def test_attention_is_a_gradient_flow_in_the_softmax_metric(mu):
     field = pf.GradientFlow(-pf.InteractionEnergy(beta), pf.SoftmaxWeighted(beta))
     sa = pf.Attention(beta)(0.0, mu).v
     np.testing.assert_allclose(field(0.0, mu).v, 2 * beta * sa, atol=1e-14)
+
+
+@pytest.mark.parametrize("beta", [0, 0.0, -0.0])
+def test_the_papers_energy_has_no_value_at_beta_zero(beta):
+    """1/(2 beta) int int e^{beta <x,y>} is infinite, of either sign, on either side."""
+    one = pf.Particles.orthonormal(pf.Sphere(3), 1)
+    with pytest.raises(InputError, match="`beta` must not be 0"):
+        pf.InteractionEnergy(beta).plain(one)
+    assert float(pf.InteractionEnergy(beta)(one)) == 1.0
 
 
 def test_energy_scalings_and_bounds():

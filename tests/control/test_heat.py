@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pushforward.control.linear_quadratic import LinearQuadratic
-from pushforward.control.pde.evolution import cubic
-from pushforward.control.pde.heat import boundary_heat, interior_heat, square_heat
+from pushforward.control.classical.evolution import cubic
+from pushforward.control.classical.heat import boundary_heat, interior_heat, square_heat
+from pushforward.control.classical.linear_quadratic import LinearQuadratic
 from pushforward.errors import InputError
 from pushforward.theory import turnpike
 

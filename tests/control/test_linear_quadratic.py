@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from pushforward.control.hjb import semi_lagrangian_value
-from pushforward.control.linear_quadratic import LinearQuadratic
-from pushforward.control.riccati import differential_riccati
+from pushforward.control.classical.linear_quadratic import LinearQuadratic
+from pushforward.control.classical.riccati import (
+    differential_riccati,
+    semi_lagrangian_value,
+)
 from pushforward.errors import InputError
 from pushforward.theory import turnpike
 

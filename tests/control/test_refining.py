@@ -6,8 +6,8 @@ import pytest
 
 import pushforward as pf
 from pushforward.control import learn, refine, steer
-from pushforward.control.steering.blocks import Blocks
-from pushforward.control.steering.rollout import rolled_out, velocity
+from pushforward.control.steering.blocks import LayerStack
+from pushforward.control.steering.objective import rolled_out, velocity
 from pushforward.errors import InputError
 
 S2 = pf.Sphere(3)
@@ -28,7 +28,7 @@ def steered(inputs):
 
 def test_blocks_are_the_schedule(inputs, steered):
     """The same velocity in every piece, there and back."""
-    blocks, mu = Blocks.of(steered.field), inputs[0]
+    blocks, mu = LayerStack.of(steered.field), inputs[0]
     again = blocks.schedule()
     assert np.allclose(again.times, steered.field.times)
     for k, (old, new) in enumerate(
@@ -46,7 +46,7 @@ def test_general_attention_becomes_b(inputs):
     Q, K, V = rng.standard_normal((3, 3, 3))
     field = pf.Attention(2.0, Q, K, V) + pf.Perceptron(Q, K, V[0])
     one = jax.tree_util.tree_map(
-        lambda leaf: leaf[0], Blocks.of(pf.Switched([field], [0.0, 1.0]))
+        lambda leaf: leaf[0], LayerStack.of(pf.Switched([field], [0.0, 1.0]))
     )
     mu = inputs[0]
     v = velocity(one, mu.points, mu.log_weights)
@@ -54,7 +54,7 @@ def test_general_attention_becomes_b(inputs):
 
 
 def test_merged_pieces_run_at_the_same_time(inputs, steered):
-    blocks, mu = Blocks.of(steered.field).widened(6), inputs[0]
+    blocks, mu = LayerStack.of(steered.field).widened(6), inputs[0]
     both = blocks.merged(2, 3)
     one = jax.tree_util.tree_map(lambda leaf: leaf[2], both)
     T, S = np.asarray(blocks.durations[2:4])
@@ -67,7 +67,7 @@ def test_merged_pieces_run_at_the_same_time(inputs, steered):
 
 def test_the_rollout_is_the_flow(inputs, steered):
     mu = inputs[1]
-    blocks = Blocks.of(steered.field)
+    blocks = LayerStack.of(steered.field)
     end = rolled_out(blocks, mu.points, mu.log_weights, 60)
     assert np.allclose(end, steered.finals[1].points, atol=1e-5)
 
@@ -81,7 +81,7 @@ def test_refine_to_fewer_switches(inputs, steered):
     assert run.history.min() <= run.history[0]
     assert "switches" in str(run) and "W_2 of 1" in str(run)
     mu = inputs[0]
-    end = rolled_out(Blocks.of(run.field), mu.points, mu.log_weights, 48)
+    end = rolled_out(LayerStack.of(run.field), mu.points, mu.log_weights, 48)
     off = np.sqrt(np.mean(np.sum((np.asarray(end) - TARGETS[0]) ** 2, axis=1)))
     assert off == pytest.approx(run.errors[0], rel=1e-6)
 

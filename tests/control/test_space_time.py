@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from pushforward.control.neural.point_sets import moons
+from pushforward.control.neural.targets import moons
 from pushforward.control.space_time import (
     SpaceTimeProblem,
     cosine_lift,

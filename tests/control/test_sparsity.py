@@ -6,23 +6,26 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pushforward.control.neural.families import Bottleneck, Out
+from pushforward.control.neural.families import Bottleneck, Readout, WeightsOutside
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
-from pushforward.control.neural.losses import Distance, Logistic, Squared, SquaredHinge
-from pushforward.control.neural.penalties import L1, L2
-from pushforward.control.neural.point_sets import circles, lifted
-from pushforward.control.neural.problem import Parameters, TrainingProblem
-from pushforward.control.neural.readouts import Readout
-from pushforward.control.neural.schemes import RungeKutta
+from pushforward.control.neural.losses import (
+    L1,
+    L2,
+    Distance,
+    Logistic,
+    Squared,
+    SquaredHinge,
+)
+from pushforward.control.neural.problem import Parameters, RungeKutta, TrainingProblem
+from pushforward.control.neural.targets import circles, lifted
 from pushforward.control.neural.trained import Trained
-from pushforward.control.sparsity.fista import Fista
+from pushforward.control.sparsity.fista import Fista, bounded_l1_prox, project_l1_ball
 from pushforward.control.sparsity.lumped import (
     Lumped,
     lumped_objective,
     piece_costs,
     spread,
 )
-from pushforward.control.sparsity.proximal import bounded_l1_prox, project_l1_ball
 from pushforward.control.sparsity.training import (
     SparseTrained,
     finish_sparse,
@@ -39,7 +42,7 @@ RELU = jax.nn.relu
 
 def scalar(t1, layers, loss=Squared(), lam=0.1, bound=2.0):
     return TrainingProblem(
-        Out(1, RELU),
+        WeightsOutside(1, RELU),
         [[0.5]],
         [np.e],
         loss=loss,
@@ -111,7 +114,7 @@ def test_stopping_identity_and_pruning(ten):
 
 def test_c2_5_plain_distance_reaches_the_target_in_finite_time():
     problem = TrainingProblem(
-        Out(1, RELU),
+        WeightsOutside(1, RELU),
         [[0.5]],
         [np.e],
         loss=Distance(),
@@ -152,7 +155,7 @@ def test_c2_6_logistic_active_time_grows_logarithmically():
     assert 1e4 * s["risk"] == pytest.approx(1.0010, abs=5e-5)
     assert s["active_time"] == pytest.approx(9.20932, abs=1e-5)
     problem = TrainingProblem(
-        Out(1, jnp.zeros_like),  # bias only
+        WeightsOutside(1, jnp.zeros_like),  # bias only
         [[0.0]],
         [1],
         loss=Logistic(),
@@ -226,11 +229,12 @@ def test_spread_keeps_the_integral_and_the_speed():
     assert np.sum(norms > 1e-9) == 60
 
 
+@pytest.mark.slow
 def test_circles_become_a_shallow_network():
     """Smaller cousin of the circles run of the notes: same data recipe, 24 points."""
     points, labels = circles(0, 24)
     found = train_sparse(
-        Out(3, RELU),
+        WeightsOutside(3, RELU),
         (lifted(points), labels),
         penalty=L1(0.05, 8.0),
         horizon=20.0,
@@ -252,7 +256,7 @@ def test_circles_become_a_shallow_network():
 def test_bad_input_is_explained():
     points, labels = circles(0, 10)
     heavy = TrainingProblem(
-        Out(3, RELU),
+        WeightsOutside(3, RELU),
         lifted(points),
         labels,
         loss=SquaredHinge(),
@@ -290,9 +294,13 @@ def test_bad_input_is_refused_before_any_training():
             raise AssertionError("trained before the input was checked")
 
     with pytest.raises(InputError, match=r"needs `penalty=L1.*got L2"):
-        train_sparse(Out(3, RELU), data, penalty=L2(0.1), solver=Never(), **size)
+        train_sparse(
+            WeightsOutside(3, RELU), data, penalty=L2(0.1), solver=Never(), **size
+        )
     with pytest.raises(InputError, match="control.sparsify"):
         bottle = Bottleneck(3, 2)
         train_sparse(bottle, data, penalty=L1(0.1, 8.0), solver=Never(), **size)
     with pytest.raises(InputError, match="is too large"):
-        train_sparse(Out(3, RELU), data, penalty=L1(50.0, 8.0), solver=Never(), **size)
+        train_sparse(
+            WeightsOutside(3, RELU), data, penalty=L1(50.0, 8.0), solver=Never(), **size
+        )

@@ -14,9 +14,10 @@ from pushforward.control.steering.controls import (
     Consensus,
     Gate,
     Pull,
+    leg,
+    leg_time,
 )
 from pushforward.control.steering.geometry import Cloud, angles
-from pushforward.control.steering.legs import leg, leg_time
 from pushforward.errors import InputError
 from pushforward.io import from_json, to_json
 from pushforward.measures import stack
@@ -151,6 +152,7 @@ def without_attention(field):
     return jax.tree_util.tree_map(off, field, is_leaf=attention)
 
 
+@pytest.mark.slow
 def test_same_support_and_m1_6_no_separation_without_attention(same_support):
     steered = steer(same_support, POINTS[:2])
     ends = [piece_by_piece(steered.field, mu) for mu in same_support]
@@ -281,6 +283,7 @@ def test_one_input_needs_no_disentangling(overlapping):
     assert max(steered.errors) <= 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d, n", [(3, 30), (16, 30)])
 def test_eight_inputs(d, n):
     rng, space = np.random.default_rng(d), pf.Sphere(d)

@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 
 import pushforward as pf
-from pushforward.control.neural.families import Bottleneck, In, Out
+from pushforward.control.neural.families import (
+    Bottleneck,
+    Readout,
+    WeightsInside,
+    WeightsOutside,
+)
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR
 from pushforward.control.neural.losses import (
+    H1,
+    L1,
+    L2,
     CrossEntropy,
     Distance,
     Hinge,
@@ -17,12 +25,14 @@ from pushforward.control.neural.losses import (
     SquaredHinge,
 )
 from pushforward.control.neural.marquardt import LevenbergMarquardt
-from pushforward.control.neural.penalties import H1, L1, L2
-from pushforward.control.neural.point_sets import circles, lifted, moons
-from pushforward.control.neural.problem import Parameters, TrainingProblem
-from pushforward.control.neural.readouts import Readout
-from pushforward.control.neural.schemes import Euler, Midpoint, RungeKutta
-from pushforward.control.neural.targets import target_problem
+from pushforward.control.neural.problem import (
+    Euler,
+    Midpoint,
+    Parameters,
+    RungeKutta,
+    TrainingProblem,
+)
+from pushforward.control.neural.targets import circles, lifted, moons, target_problem
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import (
     minimal_norm_interpolator,
@@ -41,7 +51,7 @@ GOAL = [(1.0, 0.2), (-0.5, 1.0), (0.8, 1.6)]
 
 def scalar(layers, scheme=RungeKutta(), lam=1.0, horizon=1.0):
     return target_problem(
-        Out(1, RELU),
+        WeightsOutside(1, RELU),
         [[0.5]],
         [[np.e]],
         lam=lam,
@@ -53,7 +63,7 @@ def scalar(layers, scheme=RungeKutta(), lam=1.0, horizon=1.0):
 
 
 def triple(**options):
-    return target_problem(Out(2), START, GOAL, **options)
+    return target_problem(WeightsOutside(2), START, GOAL, **options)
 
 
 def squared_norm(trained):
@@ -101,6 +111,7 @@ def test_c3_3_risk_bound_and_monotonicity(scalar_sweep):
     assert np.all(np.diff([squared_norm(run) for run in scalar_sweep]) > 0)
 
 
+@pytest.mark.slow
 def test_c3_4_three_particles_over_four_decades_of_depth():
     problem = triple(lam=0.1, horizon=1.0, layers=40, tracking=0.0, scheme=RungeKutta())
     runs = sweep_horizons(problem, [4.0**k for k in range(8)], solver=ILQR(), key=KEY)
@@ -111,6 +122,7 @@ def test_c3_4_three_particles_over_four_decades_of_depth():
     assert slope == pytest.approx(-1.993, abs=0.02)
 
 
+@pytest.mark.slow
 def test_c3_5_optimal_controls_have_constant_norm():
     spread = []
     for layers in (40, 80):
@@ -147,7 +159,7 @@ def test_c3_7_scalar_tracking_rate_and_cost():
     gaps = []
     for layers in (400, 800):
         problem = target_problem(
-            Out(1, RELU),
+            WeightsOutside(1, RELU),
             [[0.5]],
             [[2.0]],
             lam=1.0,
@@ -164,6 +176,7 @@ def test_c3_7_scalar_tracking_rate_and_cost():
     assert rate == pytest.approx(np.sqrt(5.0), abs=3e-4)
 
 
+@pytest.mark.slow
 def test_c3_8_hamiltonian_law():
     defects = []
     for layers in (50, 100, 200):
@@ -177,7 +190,9 @@ def test_c3_8_hamiltonian_law():
 
 
 @pytest.mark.parametrize("scheme", [Euler(), Midpoint(), RungeKutta()])
-@pytest.mark.parametrize("family", [Out(2), In(2, RELU)], ids=["out-tanh", "in-relu"])
+@pytest.mark.parametrize(
+    "family", [WeightsOutside(2), WeightsInside(2, RELU)], ids=["out-tanh", "in-relu"]
+)
 def test_c3_9_only_the_ratio_of_penalty_and_depth_matters(scheme, family):
     u = jax.random.normal(KEY, (7, family.size))
     T, lam = 3.7, 0.3
@@ -192,7 +207,12 @@ def test_c3_9_only_the_ratio_of_penalty_and_depth_matters(scheme, family):
 def test_c3_12_three_optimizers_agree_on_moons():
     points, labels = moons(0)
     problem = TrainingProblem(
-        Out(3), lifted(points), labels, penalty=L2(0.01), horizon=10.0, layers=40
+        WeightsOutside(3),
+        lifted(points),
+        labels,
+        penalty=L2(0.01),
+        horizon=10.0,
+        layers=40,
     )
     start = problem.random(jax.random.PRNGKey(0))
     for solver in (LBFGS(), AdamThenLBFGS(Adam(steps=1500))):
@@ -228,7 +248,7 @@ def test_hinge_tracking_classifies_the_circles():
     """Table of the notes: J = .5998 with the risk summed at layer ends."""
     points, labels = circles(0)
     problem = TrainingProblem(
-        Out(3, RELU),
+        WeightsOutside(3, RELU),
         lifted(points),
         labels,
         loss=SquaredHinge(),
@@ -255,7 +275,7 @@ def test_hinge_tracking_classifies_the_circles():
 )
 def test_other_losses_train(loss, labels):
     found = train(
-        Out(2),
+        WeightsOutside(2),
         (START, labels),
         loss=loss,
         penalty=L2(1e-3),
@@ -267,6 +287,7 @@ def test_other_losses_train(loss, labels):
     assert found.risk()[-1] < 0.2 * found.risk()[0]
 
 
+@pytest.mark.slow
 def test_cross_entropy_with_trained_readout_and_chunks():
     points, _ = circles(0, 30)
     classes = (points[:, 0] > 0).astype(int)
@@ -277,8 +298,8 @@ def test_cross_entropy_with_trained_readout_and_chunks():
         layers=4,
         readout=Readout(np.zeros((2, 2)), trained=True),
     )
-    whole = TrainingProblem(Out(2), points, classes, **options)
-    parts = TrainingProblem(Out(2), points, classes, chunk=7, **options)
+    whole = TrainingProblem(WeightsOutside(2), points, classes, **options)
+    parts = TrainingProblem(WeightsOutside(2), points, classes, chunk=7, **options)
     start = whole.random(KEY)
     assert float(parts.objective(start)) == pytest.approx(
         float(whole.objective(start)), rel=1e-14
@@ -307,7 +328,7 @@ def test_smooth_penalty_of_the_inner_form_smooths_controls():
     jumps = []
     for penalty in (L2(0.05), H1(0.05)):
         found = train(
-            In(2),
+            WeightsInside(2),
             (START, [1.0, 0.5, 2.0]),
             penalty=penalty,
             solver=LBFGS(),
@@ -319,7 +340,7 @@ def test_smooth_penalty_of_the_inner_form_smooths_controls():
 
 
 def small(*, labels=(1.0, 2.0, 3.0), **options):
-    return train(Out(2), (START, labels), key=KEY, **options)
+    return train(WeightsOutside(2), (START, labels), key=KEY, **options)
 
 
 @pytest.mark.parametrize(
@@ -329,38 +350,60 @@ def small(*, labels=(1.0, 2.0, 3.0), **options):
         (lambda: L2(-1.0), "`lam` must be positive"),
         (lambda: L1(0.1), "L1 needs `bound`.*impulse"),
         (lambda: L1(0.1, -2.0), "`bound` must be positive"),
-        (lambda: train(Out(2), (START, [1.0, 2.0]), key=KEY), r"shape \(3, 1\)"),
         (
-            lambda: train(Out(2), (START, [0, 1, 2]), loss=Hinge(), key=KEY),
+            lambda: train(WeightsOutside(2), (START, [1.0, 2.0]), key=KEY),
+            r"shape \(3, 1\)",
+        ),
+        (
+            lambda: train(WeightsOutside(2), (START, [0, 1, 2]), loss=Hinge(), key=KEY),
             r"-1 or \+1",
         ),
         (
-            lambda: train(Out(2), (START, [0.5, 1, 2]), loss=CrossEntropy(), key=KEY),
+            lambda: train(
+                WeightsOutside(2), (START, [0.5, 1, 2]), loss=CrossEntropy(), key=KEY
+            ),
             "class numbers",
         ),
         (
             lambda: target_problem(
-                Out(2), np.eye(4, 2), np.ones((4, 2)), lam=1.0, horizon=1.0, layers=2
+                WeightsOutside(2),
+                np.eye(4, 2),
+                np.ones((4, 2)),
+                lam=1.0,
+                horizon=1.0,
+                layers=2,
             ),
             r"N <= d \+ 1 = 3.*SquaredHinge",
         ),
         (
-            lambda: train(Out(2), (START, [1.0, 0, 1]), penalty=L1(1.0, 2.0), key=KEY),
+            lambda: train(
+                WeightsOutside(2), (START, [1.0, 0, 1]), penalty=L1(1.0, 2.0), key=KEY
+            ),
             "train_sparse",
         ),
         (
             lambda: train(
-                Out(2), (START, [1, -1, 1]), loss=Logistic(), solver=ILQR(), key=KEY
+                WeightsOutside(2),
+                (START, [1, -1, 1]),
+                loss=Logistic(),
+                solver=ILQR(),
+                key=KEY,
             ),
             "AdamThenLBFGS",
         ),
-        (lambda: train(Out(3), (START, [1.0, 2, 3]), key=KEY), "`inputs` must have"),
         (
-            lambda: train(Out(2), (START, [1.0, 2, 3]), final=0.0, key=KEY),
+            lambda: train(WeightsOutside(3), (START, [1.0, 2, 3]), key=KEY),
+            "`inputs` must have",
+        ),
+        (
+            lambda: train(WeightsOutside(2), (START, [1.0, 2, 3]), final=0.0, key=KEY),
             "nothing asks for a fit",
         ),
         (lambda: L2(float("nan")), "`lam` must be finite, got nan"),
-        (lambda: train(Out(2), START, key=KEY), r"pair \(inputs, labels\), got list"),
+        (
+            lambda: train(WeightsOutside(2), START, key=KEY),
+            r"pair \(inputs, labels\), got list",
+        ),
         (lambda: small(penalty=0.01), r"`penalty`.*L2\(0.01\), got 0.01"),
         (lambda: small(loss="mse"), r"`loss`.*SquaredHinge\(\), got 'mse'"),
         (lambda: small(loss=Hinge), "got the class Hinge"),
@@ -368,8 +411,11 @@ def small(*, labels=(1.0, 2.0, 3.0), **options):
         (lambda: small(readout=Readout(np.eye(3))), "2 columns"),
         (lambda: small(labels=["a", "b", "a"]), "got 'a'.*NeuralODEClassifier"),
         (lambda: small(labels=[0, 1, 1], loss=CrossEntropy()), "one output per class"),
-        (lambda: train(Out(2), (START, [1.0, 2, 3]), key=0), "random key.*got 0"),
-        (lambda: Out(2, "relu"), "`activation` must be a function"),
+        (
+            lambda: train(WeightsOutside(2), (START, [1.0, 2, 3]), key=0),
+            "random key.*got 0",
+        ),
+        (lambda: WeightsOutside(2, "relu"), "`activation` must be a function"),
         (
             lambda: small(
                 labels=np.ones((3, 2)), readout=Readout(np.eye(2)), tracking=1.0
@@ -384,7 +430,9 @@ def test_bad_input_is_explained(make, message):
 
 
 @pytest.mark.parametrize(
-    "family", [Out(2), In(2), Bottleneck(2, 3)], ids=["out", "in", "bottleneck"]
+    "family",
+    [WeightsOutside(2), WeightsInside(2), Bottleneck(2, 3)],
+    ids=["out", "in", "bottleneck"],
 )
 def test_flowing_the_field_repeats_the_network(family):
     problem = TrainingProblem(

@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from pushforward.control.pde.cubic import CubicBoundary, tie
-from pushforward.control.pde.transport import optimal_transport_inflow
-from pushforward.control.pde.wave import (
+from pushforward.control.classical.cubic import CubicBoundary, tie
+from pushforward.control.classical.transport import optimal_transport_inflow
+from pushforward.control.classical.wave import (
     Gradient,
     NoTracking,
     Position,
     PositionAndVelocity,
+    controlled_wave,
     grid_frequencies,
     leapfrog_dirichlet,
     wave_hamiltonian,
     wave_null_control,
 )
-from pushforward.control.pde.wave_control import controlled_wave
 from pushforward.errors import InputError
 from pushforward.theory import turnpike
 

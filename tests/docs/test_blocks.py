@@ -3,6 +3,7 @@
 import pathlib
 import re
 
+import jax
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -19,9 +20,10 @@ def blocks(path):
 def test_blocks_run_and_print_what_they_say(path, tmp_path, monkeypatch, capsys):
     """A comment after `print(...)` states what is printed."""
     monkeypatch.chdir(tmp_path)
-    space: dict = {}
+    space: dict = {"__name__": "__main__"}  # as in a script or a notebook
     for block in blocks(path):
-        exec(compile(block, str(path), "exec"), space)
+        with jax.numpy_dtype_promotion("standard"):  # as JAX is for a reader
+            exec(compile(block, str(path), "exec"), space)
         printed = capsys.readouterr().out
         for promise in re.findall(r"^print\(.*\)  # (.*)$", block, re.M):
             assert promise in printed, f"{promise!r} was promised, got {printed!r}"

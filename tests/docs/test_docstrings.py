@@ -33,5 +33,6 @@ def examples():
 @pytest.mark.parametrize("example", list(examples()))
 def test_example(example):
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    result = doctest.DocTestRunner(optionflags=options).run(example)
+    with jax.numpy_dtype_promotion("standard"):  # as JAX is for a reader
+        result = doctest.DocTestRunner(optionflags=options).run(example)
     assert result.failed == 0

@@ -8,7 +8,6 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.fields import same_for_all_orders
 from pushforward.studies.lost_in_the_middle import _dynamics, _prompts
 
 velocity = eqx.filter_jit(lambda field, mu: field(0.0, mu).v)
@@ -67,6 +66,7 @@ def test_m4_8_four_groups_join_the_first_token():
     assert last == pytest.approx(6.6791540523, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_angles_of_the_monte_carlo_are_those_of_the_flow():
     theta = 2 * np.pi * np.random.default_rng(0).uniform(size=16)
     field = pf.DecayingAttention(1.0, 1.0, modes=12)
@@ -126,14 +126,14 @@ def test_a_flow_with_a_massless_first_token_goes_on(sine):
     ],
 )
 def test_ordered_fields_are_known_at_any_depth(field):
-    assert not same_for_all_orders(field)
+    assert field.ordered
     mu = pf.Particles.orthonormal(pf.Sphere(3), 3)
     with pytest.raises(InputError, match="treated alike"):
         pf.flow(field, mu, 1.0, merge=pf.Merge())
 
 
 def test_fields_without_order_may_merge():
-    assert same_for_all_orders(pf.Heads([pf.Attention(1.0), pf.Attention(2.0)]))
+    assert not pf.Heads([pf.Attention(1.0), pf.Attention(2.0)]).ordered
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ def test_background_weights(sine):
     assert np.abs(np.asarray(found - expected)).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_background_merges_to_exponential_times():
     """A free token 90 degrees from a frozen atom, beta = 40."""
     mu = pf.Particles(pf.Circle(), pf.Circle().points(np.array([np.pi / 2])))

@@ -7,7 +7,6 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.fields import on_density
 
 CIRCLE = pf.Circle()
 E = pf.InteractionEnergy(2.0)
@@ -40,9 +39,7 @@ def test_between_frames_densities_are_averaged(plain_run):
     np.testing.assert_allclose(middle.coefficients, expected, atol=1e-15)
 
 
-def test_a_density_has_no_points_to_save(plain_run, tmp_path):
-    with pytest.raises(InputError, match="sample"):
-        plain_run.save(tmp_path / "run")
+def test_the_frames_of_a_density_have_no_particles(plain_run):
     with pytest.raises(InputError, match="sample"):
         _ = plain_run.points
 
@@ -67,7 +64,7 @@ WAVES = pf.Fourier(24)
 def test_modes_and_quadrature_give_one_velocity(field, basis):
     """The spectral rule against the same field on the grid as weighted particles."""
     rho = lean(basis)
-    v, g = on_density(field, basis)(0.0, rho)
+    v, g = field.on_density(basis)(0.0, rho)
     expected = jax.jit(lambda mu: field(0.0, mu).v)(rho.quadrature())
     ambient = np.einsum("nq,nqd->nd", v, basis.frame)
     np.testing.assert_allclose(ambient, expected, atol=1e-9)
@@ -78,8 +75,8 @@ def test_modes_and_quadrature_give_one_velocity(field, basis):
 def test_zonal_and_full_densities_agree(d):
     full = pf.Fourier(24) if d == 2 else pf.Harmonics(14)
     zonal = pf.Zonal(d, full.resolution)
-    v_full = on_density(pf.Attention(2.0), full)(0.0, lean(full)).v
-    v_zonal = on_density(pf.Attention(2.0), zonal)(0.0, lean(zonal)).v
+    v_full = pf.Attention(2.0).on_density(full)(0.0, lean(full)).v
+    v_zonal = pf.Attention(2.0).on_density(zonal)(0.0, lean(zonal)).v
     # the component along growing s, as a function of s
     s = full.points[:, -1]
     push = np.einsum("nq,nq->n", v_full, full.frame[:, :, -1])  # d s / dt
@@ -92,7 +89,7 @@ def test_matrices_and_perceptrons_go_through_the_grid():
     W, A, b = np.array([[0.3, 0.1], [0.0, 0.5]]), np.eye(2), np.zeros(2)
     field = pf.Attention(1.0, V=np.diag([1.0, -0.5])) + pf.Perceptron(W, A, b, jnp.tanh)
     basis = pf.Fourier(24)
-    v, _ = on_density(field, basis)(0.0, lean(basis))
+    v, _ = field.on_density(basis)(0.0, lean(basis))
     expected = field(0.0, lean(basis).quadrature()).v
     ambient = np.einsum("nq,nqd->nd", v, basis.frame)
     np.testing.assert_allclose(ambient, expected, atol=1e-9)
@@ -198,7 +195,6 @@ def test_until_stops_at_the_time_it_becomes_true():
     ("arguments", "match"),
     [
         ({"merge": pf.Merge()}, "`merge` joins particles"),
-        ({"store": "somewhere"}, "`store` writes particles only"),
         ({"solver": pf.Layers(0.1)}, r"Adaptive\(\) or Heun"),
         ({"solver": pf.LieTrotter(0.1)}, r"Adaptive\(\) or Heun"),
         ({"noise": pf.CommonNoise(0.1)}, "needs a `key`"),

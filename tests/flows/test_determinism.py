@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+import pytest
 
 import pushforward as pf
 
@@ -19,6 +20,7 @@ def bits() -> bytes:
     return b"".join(np.asarray(x).tobytes() for pair in parts for x in pair)
 
 
+@pytest.mark.slow
 def test_twenty_repeats_are_bitwise_equal():
     first = bits()
     for k in range(19):

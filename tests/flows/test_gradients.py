@@ -66,3 +66,78 @@ def test_vmap_over_beta_is_a_loop(problem):
         alone = run(beta)
         np.testing.assert_allclose(together.points[k], alone.points, atol=1e-12)
         assert int(together.steps[k]) == int(alone.steps)
+
+
+def cubic_loss(mu, **options):
+    """A loss of the temperature that is cheap to compile."""
+
+    def loss(beta):
+        field, solver = pf.CausalAttention(beta), pf.Heun(0.1)
+        end = pf.flow(field, mu, 1.0, save=2, solver=solver, **options).final
+        return jnp.sum(end.points**3)
+
+    return loss
+
+
+MU = pf.Particles.uniform(pf.Circle(), 3, key=jax.random.key(1))
+
+
+@pytest.mark.slow
+def test_curvature_of_a_loss_forward_over_backward():
+    loss = cubic_loss(MU)
+    slope = jax.jit(jax.grad(loss))
+    curvature = float(jax.jit(jax.hessian(loss))(2.0))
+    h = 1e-4
+    numerical = float(slope(2.0 + h) - slope(2.0 - h)) / (2 * h)
+    assert curvature == pytest.approx(numerical, rel=1e-6) and abs(curvature) > 1e-4
+
+
+@pytest.mark.slow
+def test_many_gradients_at_once_are_those_one_by_one():
+    loss, betas = cubic_loss(MU), jnp.array([0.5, 2.0])
+    one = jax.jit(jax.grad(loss))
+    for together in (jax.vmap(jax.grad(loss)), jax.vmap(jax.jacfwd(loss))):
+        np.testing.assert_allclose(
+            jax.jit(together)(betas), [one(beta) for beta in betas], rtol=1e-12
+        )
+
+
+def test_gradients_through_noise():
+    loss = jax.jit(cubic_loss(MU, noise=pf.Brownian(0.2), key=jax.random.key(3)))
+    h = 1e-5
+    numerical = float(loss(2.0 + h) - loss(2.0 - h)) / (2 * h)
+    assert float(jax.grad(loss)(2.0)) == pytest.approx(numerical, rel=1e-6)
+    assert abs(numerical) > 1e-4
+
+
+@pytest.mark.parametrize(
+    "space", [pf.Sphere(3), pf.Circle(), pf.Euclidean(2)], ids=repr
+)
+def test_lengths_have_derivatives_where_they_vanish(space):
+    x = pf.Particles.gaussian(space, 1, key=jax.random.key(0)).points[0]
+    for other in (x, -x):
+        assert np.isfinite(jax.grad(space.distance)(x, other)).all()
+    if isinstance(space, pf.Circle):
+        return  # it has neither exp nor log
+    v, zero = space.tangent(x, jnp.ones_like(x)), jnp.zeros_like(x)
+    walked = jax.jvp(lambda v: space.exp(x, v), (zero,), (v,))[1]
+    back = jax.jvp(lambda y: space.log(x, y), (x,), (v,))[1]
+    np.testing.assert_allclose(walked, v, atol=1e-15)
+    np.testing.assert_allclose(back, v, atol=1e-15)
+
+
+def test_observables_of_balanced_and_massless_tokens_have_derivatives():
+    x = pf.Particles.equispaced(pf.Circle(), 4).points
+    square = pf.Particles(pf.Circle(), x, [0.5, 0.0, 0.5, 0.0])
+    for f in (pf.observables.order_parameter, pf.observables.effective_rank):
+        of = lambda x, w: f(square.moved(x, w))  # noqa: E731, B023
+        slopes = jax.grad(of, (0, 1))(square.points, square.log_weights)
+        assert all(np.isfinite(slope).all() for slope in slopes)
+
+
+def test_where_nothing_drives_a_normalized_token_there_is_a_derivative():
+    mu = pf.Particles.orthonormal(pf.Sphere(3), 3)
+    drift = lambda V: jnp.sum(  # noqa: E731
+        pf.UnitNorm(pf.Attention(1.0, V=V))(0.0, mu).v
+    )
+    assert np.isfinite(jax.grad(drift)(jnp.zeros((3, 3)))).all()

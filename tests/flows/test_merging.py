@@ -8,7 +8,7 @@ import pytest
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.fields import Alibi, PositionAttention
-from pushforward.flows._merging import FEW, Atoms, close_pairs, merge_once, some_close
+from pushforward.flows._merge import FEW, Slots, close_pairs, merge_once, some_close
 from pushforward.observables import cluster_life
 
 RADII = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -21,7 +21,7 @@ def crowd(n, d=2, seed=0):
 def once(x, log_weights, radius):
     n = len(x)
     blank = jnp.full(n, -jnp.inf)
-    atoms = Atoms(x, log_weights, jnp.arange(n), blank, blank)
+    atoms = Slots(x, log_weights, jnp.arange(n), blank, blank)
     space = pf.Sphere(x.shape[1])
     near = close_pairs(space, atoms, jnp.asarray(radius))
     return merge_once(space, atoms, near, jnp.asarray(1.5), jnp.asarray(0.2))
@@ -72,7 +72,7 @@ def test_no_close_pair_is_overlooked(d, radius):
         (jnp.broadcast_to(x[0], x.shape), weights),
         (jnp.broadcast_to(x[0], x.shape), blank),
     ):
-        atoms = Atoms(points, masses, jnp.arange(n), blank, blank)
+        atoms = Slots(points, masses, jnp.arange(n), blank, blank)
         near = close_pairs(space, atoms, radius) & ~jnp.eye(n, dtype=bool)
         seen = bool(some_close(space, atoms, radius))
         assert seen >= bool(near.any())

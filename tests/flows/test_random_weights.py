@@ -146,10 +146,25 @@ def test_a_singular_gram_matrix_is_handled(dtype, apart):
             lambda mu: pf.ensemble(
                 3.0, mu, 5, h=0.1, observe=cosine, replicas=1, key=KEY
             ),
-            "`noise` must be a noise",
+            "`by` must be a noise",
         ),
     ],
 )
 def test_bad_parameters_are_named(call, words):
     with pytest.raises(InputError, match=words):
         call(simplex(3, 8, 0.2))
+
+
+def test_an_ensemble_of_a_field_with_noise_is_the_flow_of_each_copy():
+    mu = pf.Particles.orthonormal(pf.Sphere(3), 3)
+    field, noise, key = pf.CausalAttention(2.0), pf.Brownian(0.3), jax.random.key(5)
+    where = lambda mu: mu.points  # noqa: E731
+    seen = pf.ensemble(
+        field, mu, 4, h=0.25, noise=noise, observe=where, replicas=2, key=key
+    )
+    for copy, own in zip(seen, jax.random.split(key, 2), strict=True):
+        layers = pf.Layers(0.25)
+        run = pf.flow(field, mu, 1.0, save=5, solver=layers, noise=noise, key=own)
+        np.testing.assert_allclose(copy, run.points, atol=1e-14)
+    with pytest.raises(pf.errors.InputError, match="all copies are equal"):
+        pf.ensemble(field, mu, 4, h=0.25, observe=where, replicas=2, key=key)

@@ -8,8 +8,8 @@ import pytest
 import pushforward as pf
 from pushforward import functionals as fn
 from pushforward.errors import InputError
+from pushforward.functionals._one_coordinate import simplex_weights
 from pushforward.functionals._reduced import Angles, Parallels
-from pushforward.functionals._simplex import simplex_weights
 from pushforward.functionals._terms import Terms
 from pushforward.theory import landscape
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import control, fields, functionals, observables, statistics, transport
+from pushforward.sweeps import Design
 from pushforward.theory import kinetic, polytope
 
 EYE = np.eye(3)
@@ -29,7 +30,7 @@ RUN = pf.flow(SA, MU, 1.0, save=3, solver=SHORT)
 TARGETS: dict[str, tuple] = {}
 
 
-def target(name, call, **arguments):
+def target(name, call, /, **arguments):
     TARGETS[name] = call, arguments
 
 
@@ -57,6 +58,7 @@ def of_package():
     of_fields()
     for name in ("Heun", "Layers", "LieTrotter"):
         target(name, getattr(pf, name), h=0.1, max_steps=10)
+    target("MomentumLayers", pf.MomentumLayers, gamma=0.1, b=0.9, mu=0.9, max_steps=10)
     target("Adaptive", pf.Adaptive, rtol=1e-8, atol=1e-8, scheme=None, max_steps=10)
     target("Brownian", pf.Brownian, sigma=0.1)
     target("Merge", pf.Merge, radius=0.1)
@@ -82,12 +84,18 @@ def of_densities_and_noise():
         coefficients=[1.0, 0.1, 0.0, 0.1, 0.0],
     )
     target("Density.sample", pf.Density(pf.Fourier(2)).sample, n=5, key=KEY)
+    gaussian = {"center": np.zeros(2), "covariance": SQUARE}
+    for name in ("Gaussian", "GivenGaussian"):
+        target(name, getattr(pf, name), **gaussian)
+    target("Gaussian.sample", pf.Gaussian(**gaussian).sample, n=5, key=KEY)
+    target("Gaussian.quadrature", pf.Gaussian(**gaussian).quadrature, nodes=3)
+    target("AtRest", pf.AtRest, start=pf.Uniform(3, 3))
     target("CommonNoise", pf.CommonNoise, sigma=0.1)
     target("NoiseSum", pf.NoiseSum, terms=[pf.Brownian(0.1), pf.CommonNoise(0.1)])
     target("GramNoise", pf.GramNoise, beta=1.0, sigma=0.5, draws=4, head_dimension=2)
     target("RandomWeights", pf.RandomWeights, beta=1.0, sigma=0.5, heads=2,
            head_dimension=2)  # fmt: skip
-    target("ensemble", pf.ensemble, noise=pf.RandomWeights(1.0, 0.5), mu=MU, layers=2,
+    target("ensemble", pf.ensemble, by=pf.RandomWeights(1.0, 0.5), mu=MU, layers=2,
            h=0.1, observe=pf.observables.mean_cosine, replicas=2, key=KEY, every=1,
            batch=4)  # fmt: skip
     target("DecayingAttention", pf.DecayingAttention, beta=1.0, decay=1.0,
@@ -107,6 +115,9 @@ def of_fields():
     for call in (pf.Attention, pf.CausalAttention):  # USA overflows, and flows say so
         name = f"{call.__name__}()"
         target(name, lambda beta, call=call: call(beta)(0.0, MU), beta=1.0)
+    for name in ("DistanceAttention", "LinearAttention", "SinkhornAttention"):
+        target(name, getattr(pf, name), beta=1.0, **weights)
+    target("Linear", pf.Linear, W=EYE, b=np.ones(3))
     for name in ("HardAttention", "HardRelaxation"):
         target(name, getattr(pf, name), **weights, tie=1e-12)
     target("RescaledAttention", pf.RescaledAttention, **weights, beta=1.0)
@@ -115,8 +126,16 @@ def of_fields():
     target("Multiple", pf.Multiple, c=2.0, field=SA)
     target("Switched", pf.Switched, fields=[SA, SA], times=[0.0, 1.0, 2.0])
     target("Perceptron", pf.Perceptron, W=EYE, A=EYE, b=np.ones(3))
-    for name in ("PreNorm", "PeriNorm", "DepthScaledNorm"):
+    for name in ("PreNorm", "PeriNorm", "DepthNorm", "DepthScaledNorm"):
         target(name, getattr(pf, name), field=SA)
+    target("Momentum", pf.Momentum, field=SA, friction=pf.Friction(0.1))
+    target("Friction", pf.Friction, a=0.1)
+    target("Nesterov", pf.Nesterov, r=3.0)
+    target("at_rest", pf.at_rest, mu=MU)
+    target("positions", pf.positions, mu=pf.at_rest(MU))
+    target("TangentBundle", pf.TangentBundle, base=S3)
+    target("SinkhornEnergy", pf.SinkhornEnergy, beta=1.0)
+    target("FreeEnergy", pf.FreeEnergy, beta=1.0, kappa=0.5)
     target("MixNorm", pf.MixNorm, field=SA, switch=1.0)
     target("UnitNorm", pf.UnitNorm, field=SA, alpha=1.0)
     target("GradientFlow", pf.GradientFlow, F=E, metric=pf.Wasserstein())
@@ -161,6 +180,7 @@ def of_transport():
     target("CostTable", transport.CostTable, table=EYE)
     for name in ("DistancePower", "SphereDistance"):
         target(name, getattr(transport, name), p=2.0)
+    target("SpaceDistance", transport.SpaceDistance, space=pf.Circle(), p=2.0)
     target("TorusDistance", transport.TorusDistance, period=1.0, p=2.0)
     for name in ("line_distance", "line_plan", "circle_distance", "circle_plan"):
         target(name, getattr(transport, name), mu=LINE, nu=LINE[::-1], p=2.0)
@@ -216,9 +236,78 @@ def of_control():
     target("Adam", control.Adam, rate=0.1, steps=10, batch=None)
     target("LBFGS", control.LBFGS, steps=10, memory=3, tolerance=1e-6)
     target("Readout", control.Readout, P=np.ones((1, 2)), c=np.zeros(1))
-    for name in ("In", "Out"):
+    for name in ("WeightsInside", "WeightsOutside"):
         target(name, getattr(control, name), d=2)
     target("Bottleneck", control.Bottleneck, d=2, hidden=3)
+
+
+def of_experiments():
+    """Starts are drawn, experiments run: what they are made of is checked by then."""
+    sizes = {"n": 3, "d": 3, "space": "sphere"}
+    start = pf.Uniform(3, 3)
+    rows = {"tokens": [0], "points": EYE[:1]}
+    starts = {
+        "Uniform": sizes | {"side": 1.0},
+        "Normal": sizes | {"mean": EYE[0], "scale": 0.5},
+        "Clustered": sizes | {"centers": 2, "scale": 0.2},
+        "VonMisesFisher": {"n": 3, "d": 3, "kappa": 4.0, "mean": EYE[0]},
+        "Equispaced": {"n": 3},
+        "Orthonormal": sizes,
+        "Given": {"space": S3, "points": EYE, "weights": A3},
+        "FromFile": {"path": "nowhere.npy", "space": "sphere"},
+        "Moved": {"start": start} | rows,
+        "UnequalWeights": {"start": start},
+        "UniformDensity": {"d": 2, "resolution": 4, "k": 1, "amplitude": 0.1},
+        "GivenDensity": {"basis": pf.Fourier(1), "coefficients": [1.0, 0.1, 0.0]},
+        "Scaled": {"start": pf.Uniform(3, 3, "euclidean"), "factor": 2.0},
+    }
+    for name, good in starts.items():
+        make = getattr(pf, name)
+        target(name, lambda make=make, seed=0, **a: make(**a)(seed), seed=0, **good)
+    for name, good in (
+        ("RandomHeads", {"heads": 2}),
+        ("WeightsFromFile", {"path": "nowhere.npz"}),
+    ):
+        make = getattr(pf, name)
+        target(name, lambda d, seed, make=make, **a: make(**a).drawn(d, seed),
+               field=SA, **good, d=3, seed=0)  # fmt: skip
+    whole = {
+        "start": start, "field": SA, "t1": 1.0, "t0": 0.0, "save": 3, "solver": SHORT,
+        "merge": None, "noise": None, "observe": {"E": E}, "until": None, "seed": 0,
+        "dtype": "float64",
+    }  # fmt: skip
+    target("Experiment", lambda **a: pf.Experiment(**a).run(), **whole)
+    one = pf.Experiment(**whole)
+    target("Experiment.vary", lambda name, value: one.vary(**{str(name): value}),
+           name="field.beta", value=3.0)  # fmt: skip
+    target("Experiment.read", one.read, name="field.beta")
+    target("Experiment.from_dict", pf.Experiment.from_dict, tree=one.to_dict(),
+           classes=())  # fmt: skip
+    target("Experiment.from_toml", pf.Experiment.from_toml, text=one.to_toml())
+    target("Experiment.of_run", pf.Experiment.of_run, path="nowhere")
+    design = {"run": one, "grid": {"field.beta": [1.0]}, "statistic": "mean_cosine",
+              "replicas": 1, "random": None}  # fmt: skip
+    target("Design", lambda **a: Design(**a).work(), **design)
+    target("sweep", pf.sweep, design=Design(**design), out="sweep", scheduler=None,
+           retry=False, progress=False)  # fmt: skip
+
+
+def of_stability():
+    target("Background", lambda t, **a: pf.Background(**a)(t, MU), t=0.0, field=SA,
+           atoms=EYE[:2], weights=[0.1, 0.2])  # fmt: skip
+    target("linearize", lambda **a: pf.linearize(**a).spectrum(), field=SA, mu=MU,
+           t=0.0)  # fmt: skip
+    target("hessian", lambda **a: pf.hessian(**a).spectrum(), F=E, mu=MU)
+    for name, map_ in (("J", pf.linearize(SA, MU)), ("H", pf.hessian(E, MU))):
+        target(f"{name}.mv", map_.mv, **{"v" if name == "J" else "xi": EYE[::-1]})
+        target(f"{name}.unstable", map_.unstable, tol=1e-9)
+    grows = pf.linearize(pf.GradientFlow(E, pf.FisherRao()), MU)
+    target("J.mv grows", lambda **a: grows.mv(fields.Motion(**a)), v=EYE[::-1],
+           g=np.ones(3))  # fmt: skip
+    target("J.vjp", pf.linearize(SA, MU).vjp, v=EYE[::-1])
+    target("J.leading", pf.linearize(SA, MU).leading, count=2)
+    target("H.lowest", pf.hessian(E, MU).lowest, count=2)
+    target("H.index", pf.hessian(E, MU).index, tol=1e-9)
 
 
 # One plausible value per parameter of the closed forms; most are plain numbers.
@@ -232,7 +321,8 @@ VALUES = {
     "w": 0.5, "w_0": 0.5, "highest": 1.0, "exponent": 2.0, "frequency": 2,
     "modes": 6, "codewords": 8, "decay": 1.0, "source": 0.5, "nodes": 12, "draws": 20,
     "seed": 0, "heads": 2, "head_dimension": 2, "gram": SQUARE, "barycenters": SQUARE,
-    "times": [0.0, 0.5], "rates": np.array([0.5, 1.0]), "kappas": np.array([1.0, 3.0]),
+    "softmax": False, "stable": True, "times": [0.0, 0.5],
+    "rates": np.array([0.5, 1.0]), "kappas": np.array([1.0, 3.0]),
 }  # fmt: skip
 
 
@@ -254,6 +344,36 @@ SPECIAL = {
     "kinetic_mean_field.density_modes": {"beta": 1.0, "first": 0.1},
     "landscape.uniform_energy": {"A": np.eye(2)},
     "landscape.weight_size": {"A": np.eye(2)},
+    "gaussian_tokens.moments": {
+        "A": SQUARE,
+        "V": np.eye(2),
+        "mean": [0.1, 0.2],
+        "covariance": SQUARE,
+        "t": 0.1,
+    },
+    "gaussian_tokens.covariance_by_identity": {
+        "A": SQUARE,
+        "covariance": SQUARE,
+        "t": 0.1,
+    },
+    "gaussian_tokens.blow_up": {"A": SQUARE, "covariance": SQUARE},
+    "gaussian_tokens.with_linear_layer": {"va": -1.0},
+    "gaussian_tokens.squared_distance_attention": {"V": 0.5},
+    "gaussian_tokens.sinkhorn_attention": {"V": 0.5},
+    "momentum.undamped_time": {"beta": 3.0},
+    "momentum.first_order_time": {"beta": 3.0},
+    "momentum.damped_time": {"beta": 3.0},
+    "momentum.nesterov_time": {"beta": 3.0},
+    "frank_wolfe.hardmax_layers": {"steps": [0.5, 0.3], "B": np.eye(2)},
+    "frank_wolfe.hull_limit": {"steps": [0.5, 0.3], "B": np.eye(2)},
+    "frank_wolfe.pair_layers": {"beta": 3.0},
+    "density_modes.in_window": {"beta": 2.0, "omega": 1.0},
+    "negative_beta.three_clusters_threshold": {"p": 1, "q": 2},
+    "normalization.normalized": {"scheme": "pre"},
+    "normalization.time_to": {"scheme": "pre", "beta": 1.0},
+    "normalization.initial_speed": {"scheme": "pre"},
+    "normalization.end_constant": {"beta": 1.0},
+    "transition.ordered_state": {"beta": 4.0, "kappa": 1.0},
     "noisy.stationary_modes": {"beta": 1.0, "kappa": 3.0},
     "noisy.bifurcation": {"beta": 1.0},
     "noisy.common_noise_path": {"z_0": 0.2, "increments": 0.1 * np.ones((2, 2))},
@@ -292,6 +412,8 @@ for part in (
     of_transport,
     of_statistics,
     of_control,
+    of_experiments,
+    of_stability,
 ):
     part()
 of_theory()

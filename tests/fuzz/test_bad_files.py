@@ -15,8 +15,8 @@ import pytest
 
 import pushforward as pf
 from pushforward._array_files import read_npy, read_npz
-from pushforward.cli._setup import _from_safetensors
 from pushforward.errors import InputError, PushforwardError, StoreError
+from pushforward.experiments import weights_of_file
 from pushforward.io import from_json, resumption
 from pushforward.statistics import read_representation, read_table
 from pushforward.statistics.mixtures import read_numbers
@@ -105,7 +105,7 @@ def tensors(folder: pathlib.Path) -> dict:
         "a.npy": [points, read_npy, read_representation],
         "a.npz": [points, read_npz],
         "b.npz": [read_npz],
-        "a.safetensors": [lambda p: _from_safetensors(p, 3)],
+        "a.safetensors": [weights_of_file],
         "a.csv": [points, read_representation],
         "b.csv": [read_numbers],
         "t.csv": [read_table],

@@ -90,6 +90,8 @@ def test_every_command_is_fuzzed_or_takes_no_values():
         "doctor",
         "study",
         "explore",
+        "export",
+        "site",
         "probe",
         "models",
     }

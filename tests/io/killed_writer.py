@@ -14,13 +14,12 @@ import shutil
 import signal
 import sys
 import time
-import types
 
 import numpy as np
 
 import pushforward.io._run as run_module
+from pushforward.io._disk import read_manifest
 from pushforward.io._layout import read_attributes
-from pushforward.io._manifest import read_manifest
 from pushforward.io._reading import seal, verified
 
 TOUCHES = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate")
@@ -29,37 +28,39 @@ TIMES = np.linspace(0.0, 1.0, FRAMES)
 SPEC = {"what": "frames of a random walk", "space": {"type": "Sphere", "d": 3}}
 
 
-def frame(k: int) -> types.SimpleNamespace:
+TABLE = {"merge_arc": np.arange(3.0)}
+
+
+def measure(k: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(k)
     w = rng.dirichlet(np.ones(N))
-    x = rng.normal(size=(N, D))
-    return types.SimpleNamespace(points=x, weights=w, log_weights=np.log(w))
+    return dict(points=rng.normal(size=(N, D)), weights=w, log_weights=np.log(w))
 
 
-def carry(k: int) -> types.SimpleNamespace:
-    count = np.asarray(k)
-    zero = np.asarray(0)
-    return types.SimpleNamespace(
-        t=TIMES[k], h=np.float64(0.1), accepted=count, rejected=zero, status=zero,
-        mu=frame(k),
-    )  # fmt: skip
+def frame(k: int) -> dict[str, np.ndarray]:
+    return measure(k) | {"energy": np.float64(k) / 7, "count": np.asarray(FRAMES - k)}
+
+
+def state(k: int) -> dict[str, np.ndarray]:
+    return {"t": TIMES[k], "h": np.float64(0.1), "accepted": np.asarray(k)}
 
 
 def write(path: pathlib.Path, tell) -> None:
-    store = run_module.RunStore.create(path, SPEC, TIMES, frame(0))
+    # Every other run does not know how many frames will come.
+    times = None if path.name[-1] in "13579" else TIMES
+    store = run_module.RunStore.create(path, SPEC, times)
     if not store.ended:
         for k in range(len(store.hashes), FRAMES):
-            seen = {"energy": np.float64(k) / 7, "count": np.asarray(FRAMES - k)}
-            store.append(carry(k), frame(k), seen)
+            store.append(float(TIMES[k]), frame(k), state(k))
             if store._pending is None:  # it counts: nobody may lose it now
                 tell(k + 1)
-        store.finish(run_module.Outcome("reached t1", "."), TIMES, carry(FRAMES - 1))
+        store.finish(run_module.Outcome("reached t1", "."), {"steps": 7, **TABLE})
         tell(FRAMES)
     store.close()
 
 
 def export(path: pathlib.Path, tell) -> None:
-    from pushforward.plot._saving import replacing
+    from pushforward._atomic_files import replacing
 
     with replacing(path) as temporary:
         with open(temporary, "wb") as file:
@@ -108,20 +109,20 @@ def check_run(path: pathlib.Path, acknowledged: int) -> bool:
         return False
     attributes = read_attributes(path)
     if "outcome" in attributes:
-        arrays = verified(path, attributes["hashes"])
+        arrays = verified(path, attributes["hashes"], ended=True)
         assert attributes["seal"] == seal(attributes, arrays["time"])
     else:
         manifest = read_manifest(path)
         if manifest is None:
             assert acknowledged == 0, "acknowledged frames are lost"
             return False
-        arrays = verified(path, manifest.hashes.tolist())
+        arrays = verified(path, manifest.hashes.tolist(), ended=False)
+        assert manifest.state == state(len(manifest.times) - 1)
     count = len(arrays["points"])
     assert count >= acknowledged, f"{acknowledged} acknowledged, {count} there"
     for k in range(count):
-        for name in ("points", "weights", "log_weights"):
-            assert (arrays[name][k] == getattr(frame(k), name)).all()
-        assert arrays["energy"][k] == k / 7 and arrays["count"][k] == FRAMES - k
+        for name, value in frame(k).items():
+            assert (arrays[name][k] == value).all()
     return "outcome" in attributes
 
 
@@ -129,10 +130,11 @@ def kill_runs(folder: pathlib.Path, kills: int, rng: random.Random) -> dict:
     """Kill writers of run after run, resuming each until it is finished."""
     run_module.PATIENCE = 0.0  # every frame is committed: more places to die
     report = {"kills": 0, "runs": 0, "resumed": 0, "files": []}
-    whole = folder / "whole"
+    wholes = [folder / "whole0", folder / "whole1"]
     started = time.monotonic()
-    assert forked(write, whole, None, None) == (0, FRAMES)
-    lasts = time.monotonic() - started
+    for whole in wholes:
+        assert forked(write, whole, None, None) == (0, FRAMES)
+    lasts = (time.monotonic() - started) / 2
     path, acknowledged = folder / "run0", 0
     while report["kills"] < kills:
         by_time = rng.random() < 0.2
@@ -145,7 +147,8 @@ def kill_runs(folder: pathlib.Path, kills: int, rng: random.Random) -> dict:
         report["resumed"] += 0 < acknowledged < FRAMES
         if check_run(path, acknowledged):
             assert forked(write, path, None, None)[0] == 0  # completes what is left
-            assert _files(path) == _files(whole), "not the files of a whole run"
+            whole = _files(wholes[report["runs"] % 2])
+            assert _files(path) == whole, "not the files of a whole run"
             report["runs"] += 1
             left = [p.name for p in folder.iterdir() if p.name.startswith(path.name)]
             assert left == [path.name], left
@@ -158,7 +161,7 @@ def kill_runs(folder: pathlib.Path, kills: int, rng: random.Random) -> dict:
 def kill_exports(folder: pathlib.Path, kills: int, rng: random.Random) -> dict:
     old, new = b"old picture", b"new!" * 4096
     target, report = folder / "picture.png", {"kills": 0, "old": 0, "new": 0}
-    import pushforward.plot._saving  # noqa: F401  the import is not what is tested
+    import pushforward._atomic_files  # noqa: F401  the import is not what is tested
 
     while report["kills"] < kills:
         target.write_bytes(old)

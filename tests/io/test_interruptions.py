@@ -15,7 +15,9 @@ from zarr.storage import _local as local
 import pushforward as pf
 from pushforward.cli import main
 from pushforward.errors import NumericalError, StoreError
+from pushforward.flows import frame_of
 from pushforward.io import FolderLock, RunStore, resumption
+from pushforward.io._disk import lock_file
 
 E = pf.InteractionEnergy(2.0)
 
@@ -77,32 +79,29 @@ def test_two_writers_are_one_too_many(mu, tmp_path):
 def test_a_lock_of_a_killed_process_does_not_block(mu, tmp_path):
     flow(mu, tmp_path / "run", stop_after(3))
     code = (
-        "import fcntl, os, sys, time; f = os.open(sys.argv[1], os.O_RDONLY); "
-        "fcntl.flock(f, fcntl.LOCK_EX); print('locked', flush=True); time.sleep(600)"
+        "import filelock, sys, time; lock = filelock.FileLock(sys.argv[1]); "
+        "lock.acquire(); print('locked', flush=True); time.sleep(60)"
     )
+    file = lock_file(tmp_path / "run")
     process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "run")], stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(file)], stdout=subprocess.PIPE
     )
     with process:
         process.stdout.readline()
         with pytest.raises(StoreError, match="another process"):
             flow(mu, tmp_path / "run")
         process.send_signal(signal.SIGKILL)
+    assert file.exists()  # left behind, and locked by nobody
     same(flow(mu, tmp_path / "run"), flow(mu))
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
 
 
 def test_a_state_that_is_not_finite_is_never_written(mu, tmp_path):
-    from types import SimpleNamespace as Some
-
-    times = np.linspace(0, 1, 3)
-    store = RunStore.create(tmp_path / "run", {"space": None}, times, mu)
-    good = Some(points=mu.points, weights=mu.weights, log_weights=mu.log_weights)
-    zero = np.asarray(0)
-    carry = Some(t=0.0, h=0.0, accepted=zero, rejected=zero, status=zero, mu=good)
-    store.append(carry, good, {})
-    bad = Some(**(vars(good) | {"points": np.full((8, 3), np.nan)}))
+    store = RunStore.create(tmp_path / "run", {"space": None}, np.linspace(0, 1, 3))
+    good = frame_of(mu, {})
+    store.append(0.0, good, {})
     with pytest.raises(NumericalError, match="not finite.*1 frames"):
-        store.append(carry, bad, {})
+        store.append(0.5, good | {"points": np.full((8, 3), np.nan)}, {})
     store.close()
     assert not (tmp_path / "run" / "points" / "c" / "1").exists()
 
@@ -185,11 +184,8 @@ def test_the_resumption_is_the_flow_that_wrote_the_run(mu, tmp_path):
     same(rest.flow(), flow(mu))
 
 
-def test_functions_of_the_user_are_not_resumed_blindly(mu, tmp_path):
-    def first(m):
-        return m.points[0, 0]
-
-    options = dict(save=5, observe={"x": first})
+def test_functions_without_a_name_are_not_resumed_blindly(mu, tmp_path):
+    options = dict(save=5, observe={"x": lambda m: m.points[0, 0]})
     pf.flow(pf.Attention(2.0), mu, 1.0, **options, store=tmp_path / "run")
     with pytest.raises(StoreError, match=r"observables \['x'\].*store="):
         resumption(tmp_path / "run")

@@ -5,6 +5,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 import pushforward as pf
+from pushforward.measures import _close_pairs
 from pushforward.observables import ClusterCount, Clusters, LargestMass
 
 
@@ -67,3 +68,37 @@ def test_a_hundred_thousand_tokens_in_five_clusters():
 def test_radius_must_be_positive():
     with pytest.raises(pf.errors.InputError, match="radius.*positive.*-0.1"):
         Clusters(-0.1)
+
+
+def clustered(n, d, centers, spread, seed):
+    """Tokens around a few centers of a sphere, in a random order."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(centers, d))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = x[rng.integers(centers, size=n)] + spread * rng.normal(size=(n, d)) / np.sqrt(d)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("d", [5, 12, 64])
+@pytest.mark.parametrize("spread", [1e-9, 3e-3, 0.1, 0.4, 3.0])
+@pytest.mark.parametrize("radius", [1e-8, 2e-3, 0.1, 0.45])
+def test_clusters_in_many_dimensions_agree_with_all_pairs(
+    d, spread, radius, monkeypatch
+):
+    monkeypatch.setattr(_close_pairs, "ROWS", 32)  # several blocks, and crowds
+    monkeypatch.setattr(_close_pairs, "COLUMNS", 64)
+    monkeypatch.setattr(_close_pairs, "MANY", 40)
+    x = clustered(300, d, 7, spread, seed=d)
+    mu = pf.Particles(pf.Sphere(d), x)
+    assert same_partition(mu.labels(radius), brute_force(mu, radius))
+
+
+def test_chains_hold_together_however_the_projections_cut():
+    # A long chain of steps just below the radius, and one step just above it.
+    steps = np.full(200, 0.1 * (1 - 1e-9))
+    steps[77] = 0.1 * (1 + 1e-9)
+    x = np.zeros((201, 6))
+    x[1:, 2] = np.cumsum(steps)
+    order = np.random.default_rng(0).permutation(201)
+    labels = pf.Particles(pf.Euclidean(6), x[order]).labels(0.1)
+    assert same_partition(labels, (order > 77).astype(int))

@@ -88,6 +88,7 @@ def check_frozen(final):
     assert value - best(1.0, 5.0).value > 2e-3
 
 
+@pytest.mark.slow
 def test_m3_o5_descent_of_equal_masses_stops_above_the_minimum():
     check_frozen(descended(60.0))  # by then no mass changes basin any more
 

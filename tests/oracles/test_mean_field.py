@@ -9,8 +9,7 @@ import pytest
 
 import pushforward as pf
 from pushforward import theory
-from pushforward.fields import on_density
-from pushforward.flows._exponential import change
+from pushforward.flows._exponential import rate_of_coefficients
 
 TIGHT = pf.Adaptive(rtol=1e-11, atol=1e-13)
 CIRCLE = pf.Circle()
@@ -30,8 +29,11 @@ def linearized(model, basis):
 
     @jax.jit
     def at(beta, direction):
-        rule = on_density(model(beta), basis)
-        slope = lambda c: change(rho.moved(c), rule(0.0, rho.moved(c)), None)  # noqa: E731
+        rule = model(beta).on_density(basis)
+
+        def slope(c):
+            return rate_of_coefficients(rho.moved(c), rule(0.0, rho.moved(c)), None)
+
         return jax.jvp(slope, (rho.coefficients,), (direction,))
 
     return at

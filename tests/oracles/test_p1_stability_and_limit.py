@@ -40,7 +40,7 @@ def predicted_spectrum(n, beta):
     ],
 )
 def test_p1_o22_spectrum_of_equispaced_tokens(n, beta, listed):
-    theta = 2 * jnp.pi * jnp.arange(n) / n
+    theta = 2 * jnp.pi * jnp.arange(float(n)) / n
     usa, sa = predicted_spectrum(n, beta)
     for field, predicted in (
         (pf.UnnormalizedAttention(beta), usa),

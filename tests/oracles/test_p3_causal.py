@@ -152,6 +152,17 @@ def test_p3_o9_renyi_centers():
     )
 
 
+@pytest.mark.parametrize("length", [2.5, 3.5, 4.5])
+def test_few_renyi_centers_are_those_of_renyis_equation(length):
+    """c_R 2 pi / delta is off by 0.13, 0.05 and 0.013 here; sequences of 5,000."""
+    delta = 2 * np.pi / length
+    found = [Centers(delta)(mu).count for mu in draws(pf.Circle(), 5_000, 400, 11)]
+    error = np.std(found) / np.sqrt(400)
+    assert np.mean(found) == pytest.approx(
+        parking.expected_centers(delta), abs=5 * error + 1e-12
+    )
+
+
 def test_p3_o12_lifetime_of_a_strong_center():
     """Two tokens 0.6 apart: the second moves 0.002157 < epsilon delta = 0.05."""
     beta, c, epsilon = 64.0, 4.0, 0.1

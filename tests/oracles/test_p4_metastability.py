@@ -204,6 +204,7 @@ def test_p4_o8_instance_of_the_main_theorem():
     assert apart[0] > 0.01  # they did start apart
 
 
+@pytest.mark.slow
 def test_p4_o9_orthonormal_clusters():
     """k = 3 orthonormal clusters: the equiangular integral, by the flow."""
     mu = pf.Particles.orthonormal(pf.Sphere(3), 3)

@@ -63,9 +63,9 @@ def test_the_film_follows_the_saved_times(tmp_path, monkeypatch):
     shown = []
     original = _movie._Film._set
 
-    def spy(film, t, share, measured):
-        shown.append(t)
-        return original(film, t, share, measured)
+    def spy(film, place, share, measured):
+        shown.append(film.history.until(place).times[-1])
+        return original(film, place, share, measured)
 
     monkeypatch.setattr(_movie._Film, "_set", spy)
     run = trajectory_through(pf.Sphere(3), converging(5, 3, 3), times=[0.0, 1.0, 100.0])

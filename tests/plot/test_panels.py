@@ -1,5 +1,7 @@
 """Series, histograms, phase diagrams, matrices and the page of a run."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,8 +9,7 @@ import pytest
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.plot._cosines import bin_count, pairs
-from pushforward.plot._history import as_history
-from pushforward.plot._numbers import numbers
+from pushforward.plot._history import as_history, numbers
 from pushforward.plot._principal import principal
 
 
@@ -171,7 +172,7 @@ def test_summary_measures_every_frame(run, request):
     figure.canvas.draw()
     panels = [ax for ax in figure.axes if "clusters at" in ax.get_title()]
     drawn = panels[0].lines[0].get_ydata()
-    expected = trajectory.observe(lambda mu: mu.labels(0.1).max() + 1)
+    expected = trajectory.observe(lambda mu: mu.labels(0.05).max() + 1)
     np.testing.assert_array_equal(drawn, expected)
     titles = " ".join(ax.get_title() for ax in figure.axes)
     assert ("variance" in titles) == (run == "in_many")
@@ -184,3 +185,51 @@ def test_summary_measures_every_frame(run, request):
 def test_summary_needs_a_course_of_time(on_sphere):
     with pytest.raises(InputError, match="summary needs a trajectory"):
         pf.plot.summary(on_sphere.final)
+
+
+@pytest.fixture
+def beyond(on_circle):
+    """A run that goes on to t = 1e2000, as flows with merging do; two times tie."""
+    logs = np.linspace(3.0, 2000.0, len(on_circle)) * np.log(10)
+    logs[0], logs[-2] = -np.inf, logs[-1]
+    with np.errstate(over="ignore"):
+        times = np.exp(logs)
+    return dataclasses.replace(on_circle, times=times, log_times=logs)
+
+
+def test_times_beyond_the_largest_float_are_drawn_as_logarithms(beyond):
+    logs = beyond.log_times[1:] / np.log(10)
+    figure = pf.plot.summary(beyond)
+    figure.canvas.draw()
+    _, bottom, *panels = figure.axes
+    for ax in (bottom, *panels):
+        assert ax.get_xlim() == pytest.approx((logs[0], 2000.0))
+        assert ax.get_xscale() == "linear"
+    energy = panels[0].lines[0]
+    np.testing.assert_allclose(energy.get_xdata(), logs)
+    assert energy.get_ydata()[-1] == pytest.approx(
+        float(pf.InteractionEnergy(beyond.field.beta)(beyond.final))
+    )
+    assert "log" in bottom.get_xlabel()
+    assert "10^2000" in figure.axes[0].get_title()
+    ax = pf.plot.series(beyond, {"cosine": pf.observables.mean_cosine})
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), logs)
+
+
+def test_a_film_goes_through_all_frames_of_a_run_beyond_the_largest_float(beyond):
+    history = as_history(beyond)
+    last = len(history.times) - 1
+    for k in (0, last - 1, last):
+        np.testing.assert_array_equal(history.until(k).points[-1], beyond.points[k])
+    between = history.until(last - 1.5)
+    half = (history.points[last - 2] + history.points[last - 1]) / 2
+    half /= np.linalg.norm(half, axis=1, keepdims=True)
+    np.testing.assert_allclose(between.points[-1], half, atol=1e-15)
+    middle = history.log10_times[[last - 2, last - 1]].mean()
+    assert between.log10_times[-1] == pytest.approx(middle)
+
+
+def test_infinite_times_without_logarithms_are_refused(beyond):
+    lost = dataclasses.replace(beyond, log_times=None)
+    with pytest.raises(InputError, match="infinite times and no `log_times`"):
+        pf.plot.summary(lost)

@@ -87,7 +87,8 @@ def test_lone_tokens_are_gray_only_when_there_are_many():
 def test_frames_draw_the_interpolated_measure(on_sphere):
     figure = pf.plot.frames(on_sphere, [0.0, 2.5, 8.0])
     assert [ax.get_title() for ax in figure.axes] == ["t = 0", "t = 2.5", "t = 8"]
-    middle = as_history(on_sphere).until(2.5)
+    history = as_history(on_sphere)
+    middle = history.until(history.place(2.5))
     expected = np.asarray(on_sphere.at(2.5).points)
     np.testing.assert_allclose(middle.points[-1], expected, atol=1e-14)
     np.testing.assert_allclose(middle.times, [0, 1, 2, 2.5])

@@ -52,6 +52,7 @@ def test_plain_attention_is_found_with_two_numbers():
     assert full.plain < 0.9  # the mask matters
 
 
+@pytest.mark.slow
 def test_a_linear_layer_is_not_mistaken_for_attention():
     rng = np.random.default_rng(4)
     x = rng.normal(size=(100, 6))
@@ -65,6 +66,7 @@ def test_a_linear_layer_is_not_mistaken_for_attention():
     assert found.shuffled < 0.2
 
 
+@pytest.mark.slow
 def test_a_perceptron_explains_what_a_linear_map_cannot():
     pytest.importorskip("optax")
     rng = np.random.default_rng(5)
@@ -102,12 +104,12 @@ def test_sensitivity_equals_the_norm_of_the_jacobian(tmp_path):
     model = probe.load_model(tmp_path)
     ids = np.arange(6)
     found = probe.sensitivity(model, ids, key=KEY, probes=500)
-    from pushforward.probe._transformer import run_layers
+    from pushforward.probe._transformer import through
 
     transformer = model.transformer
 
     def last(x):
-        end = transformer.last(run_layers(transformer, x, 3)[0])[-1]
+        end = through(transformer, x)[-1]
         return end / jnp.linalg.norm(end)
 
     x = transformer.embed(jnp.asarray(ids))
@@ -118,6 +120,7 @@ def test_sensitivity_equals_the_norm_of_the_jacobian(tmp_path):
     assert found.share.mean() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_deep_random_models_collapse_sooner_with_norms_after():
     text = probe.counting_text(KEY)
     ends = []

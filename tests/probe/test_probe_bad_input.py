@@ -12,7 +12,7 @@ import tiny_folders
 from pushforward import probe
 from pushforward.errors import InputError, StoreError
 from pushforward.probe._catalogue import CATALOGUE
-from pushforward.probe._tensors import read_arrays
+from pushforward.probe._weights import read_arrays
 
 IDS = np.arange(8)
 
@@ -99,7 +99,7 @@ def test_an_object_array_inside_npz_is_refused_and_not_run(tmp_path):
     np.savez(tmp_path / "states.npz", hidden=objects)
     np.save(tmp_path / "states.npy", objects)
     for name in ("states.npz", "states.npy"):
-        with pytest.raises(InputError, match="objects are refused"):
+        with pytest.raises(InputError, match="never unpickled"):
             probe.read_hidden(tmp_path / name)
     assert not trace.exists()
 
@@ -146,7 +146,7 @@ def test_hidden_states_that_are_not_finite_are_placed(tmp_path):
     hidden = np.ones((3, 4, 5))
     hidden[2, 1, 0] = np.nan
     np.save(tmp_path / "h.npy", hidden)
-    with pytest.raises(InputError, match="first token 1 of layer 2"):
+    with pytest.raises(InputError, match="in layers 2 .*token 1 of layer 2"):
         probe.read_hidden(tmp_path / "h.npy")
     zero = np.ones((3, 4, 5))
     zero[1, 2] = 0
@@ -167,6 +167,54 @@ def test_files_of_hidden_states_are_read(tmp_path):
         assert np.array_equal(probe.read_hidden(tmp_path / name).hidden, hidden)
     with pytest.raises(InputError, match="arrays come from"):
         read_arrays(tmp_path / "a.csv")
+
+
+def test_recorded_attention_and_words_are_read(tmp_path):
+    from safetensors.numpy import save_file
+
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(3, 2, 6, 5)).astype(np.float16)
+    A = rng.random((2, 2, 4, 6, 6)) * np.tri(6)
+    A = A / A.sum(axis=-1, keepdims=True)
+    words = [f"w{k}é" for k in range(6)]
+    np.savez(tmp_path / "a.npz", hidden=hidden, attention=A, words=np.array(words))
+    lines = np.frombuffer("\n".join(words).encode(), np.uint8)
+    save_file(
+        {"hidden": hidden, "attention": A, "words": lines}, tmp_path / "b.safetensors"
+    )
+    for name in ("a.npz", "b.safetensors"):
+        with pytest.raises(InputError, match="2 texts .*sample="):
+            probe.read_hidden(tmp_path / name)
+        found = probe.read_hidden(tmp_path / name, sample=1)
+        assert np.array_equal(found.hidden, hidden[:, 1].astype(float))
+        assert found.attention == pytest.approx(A[:, 1])
+        assert found.tokens.strings == tuple(words) and found.causal
+    with pytest.raises(InputError, match="rows that sum to one"):
+        probe.recording_of(hidden[:, 0], "x", attention=2 * A[:, 0])
+    with pytest.raises(InputError, match=r"shape \(2, heads, 6, 6\)"):
+        probe.recording_of(hidden[:, 0], "x", attention=A[:1, 0])
+    with pytest.raises(InputError, match="name the 6 tokens"):
+        probe.recording_of(hidden[:, 0], "x", words=["a"])
+
+
+def test_half_precision_weights_and_parts_that_are_not_recognised(tmp_path):
+    import jax.numpy as jnp
+    from safetensors.numpy import save_file
+
+    _, arrays = tiny_folders.folder(tmp_path, "llama")
+    whole = probe.run(tmp_path, IDS)
+    assert repr(whole).startswith(f"Recording({tmp_path.name}, 3 layers, 8 tokens, d")
+    half = {name: np.asarray(a, jnp.bfloat16) for name, a in arrays.items()}
+    save_file(half, tmp_path / "model.safetensors")
+    found = probe.run(tmp_path, IDS)
+    assert 1e-4 < np.abs(found.hidden - whole.hidden).max() < 0.1
+    exact = {name: np.asarray(a, np.float32) for name, a in half.items()}
+    save_file(exact, tmp_path / "model.safetensors")
+    assert np.array_equal(probe.run(tmp_path, IDS).hidden, found.hidden)
+    odd = exact | {"layers.0.self_attn.q_norm.weight": np.ones(4, np.float32)}
+    save_file(odd, tmp_path / "model.safetensors")
+    with pytest.raises(InputError, match="not recognised: layers.0.self_attn.q_norm"):
+        probe.load_model(tmp_path)
 
 
 def test_a_wheel_with_another_hash_is_not_unpacked(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Normalizations, observables by layer, spectra, weights as fields, saving."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny_folders
@@ -50,7 +51,8 @@ def test_normalizations_put_tokens_where_they_say(recordings):
 def test_trained_norm_is_layernorm_with_the_gain_of_the_next_layer(recordings):
     model, recording = recordings["gpt2"]
     layered = np.asarray(recording.trajectory(probe.LayerNormalized()).points[1])
-    gain, bias = np.asarray(model.transformer.layers.norms[1, :2])
+    norm = model.transformer.layers[1].norms[0]["before"]
+    gain, bias = np.asarray(norm.gain), np.asarray(norm.bias)
     expected = layered * np.sqrt(16) * gain + bias  # eps = 1e-5 in the model
     assert np.allclose(recording.inputs[1], expected, atol=1e-4)
 
@@ -97,7 +99,7 @@ def test_weights_as_fields_reproduce_the_attention_update(recordings, family):
     for k in (0, 2):
         layer = probe.fields(model, k)
         push = layer.push(layer.attention, recording.inputs[k])
-        assert np.abs(push - recording.update[k]).max() < 1e-5
+        assert np.abs(np.asarray(push) - recording.update[k]).max() < 1e-5
 
 
 def test_weights_as_fields_run_the_whole_layer(recordings):
@@ -107,7 +109,7 @@ def test_weights_as_fields_run_the_whole_layer(recordings):
     x = recording.hidden[1] + np.asarray(
         layer.push(layer.attention, recording.inputs[1])
     )
-    gain = np.asarray(model.transformer.layers.norms[1, 1])
+    gain = np.asarray(model.transformer.layers[1].norms[1]["before"].gain)
     u = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-5) * gain
     x = x + np.asarray(layer.push(layer.perceptron, u))
     assert np.abs(x - recording.hidden[2]).max() < 1e-5
@@ -116,19 +118,18 @@ def test_weights_as_fields_run_the_whole_layer(recordings):
     x = recording.hidden[0] + np.asarray(
         layer.push(layer.attention, recording.inputs[0])
     )
-    gain, bias = np.asarray(model.transformer.layers.norms[0, 2:])
+    norm = model.transformer.layers[0].norms[1]["before"]
+    gain, bias = np.asarray(norm.gain), np.asarray(norm.bias)
     u = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
     x = x + np.asarray(layer.push(layer.perceptron, u * gain + bias))
     assert np.abs(x - recording.hidden[1]).max() < 1e-5
 
 
 def test_rotary_products_depend_on_the_distance_alone():
-    turn = Rotary(np.asarray(100.0))
+    turn = Rotary(100.0 ** (-jnp.arange(0.0, 8.0, 2.0) / 8))
     a, b = np.random.default_rng(0).normal(size=(2, 8))
-    x = (
-        turn(np.broadcast_to(a, (1, 6, 8)))[0]
-        @ turn(np.broadcast_to(b, (1, 6, 8)))[0].T
-    )
+    a, b = (turn(jnp.broadcast_to(v, (1, 6, 8)))[0] for v in (a, b))
+    x = a @ b.T
     for lag in range(-4, 5):
         diagonal = np.diagonal(x, lag)
         assert np.allclose(diagonal, diagonal[0])

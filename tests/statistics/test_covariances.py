@@ -17,7 +17,7 @@ from pushforward.statistics.covariances import (
     SwapDescent,
     align_covariances,
 )
-from pushforward.statistics.recovery import (
+from pushforward.studies.covariance.recovery import (
     alignment_loss,
     covariance_pair,
     factor_covariance,

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from pushforward.errors import InputError, NumericalError
+from pushforward.functionals import minimize
+from pushforward.spaces import Euclidean
 from pushforward.statistics.galaxies import galaxy_velocities
-from pushforward.statistics.mixtures import ColumnGeneration, em, npmle, wfr
+from pushforward.statistics.mixtures import (
+    ColumnGeneration,
+    MixtureLikelihood,
+    em,
+    npmle,
+    wfr,
+)
 
 GALAXIES = galaxy_velocities() / 1000
 L_STAR = 2.431004409472182
@@ -79,7 +87,7 @@ def test_s1_o4_known_noise_scale(sigma, expected, count):
 def test_s1_o5_a_grid_is_biased_upward():
     """Weights alone on 1000 grid points: the grid value, above the NPMLE."""
     from pushforward.statistics.mixtures._likelihood import log_kernel
-    from pushforward.statistics.mixtures._support_weights import optimal_weights
+    from pushforward.statistics.mixtures._polish import optimal_weights
 
     grid = np.linspace(GALAXIES.min(), GALAXIES.max(), 1000)[:, None]
     table = log_kernel(GALAXIES[:, None], grid)
@@ -222,3 +230,17 @@ def test_wrong_query_shape_suggests_the_transpose():
     fit = npmle(np.arange(6.0).reshape(3, 2))
     with pytest.raises(InputError, match="transpose"):
         fit.denoise(np.zeros((2, 5)))
+
+
+def test_minimize_over_measures_is_the_npmle():
+    """One solver for convex problems over measures: the same atoms, by either door."""
+    x = galaxy_velocities()[:, None] / 1000
+    best = minimize(MixtureLikelihood(x), Euclidean(1))
+    fit = npmle(x)
+    assert best.certified and best.value == pytest.approx(fit.loss, abs=1e-10)
+    np.testing.assert_allclose(best.positions, fit.atoms, atol=1e-5)
+    assert best.multiplier == pytest.approx(-1, abs=1e-12)  # int D dmu = 1 always
+    assert best.excess(np.linspace(5, 40, 50)[:, None]).min() > -1e-9
+    assert best.slope < 1e-6 and best.curvature.min() > 0
+    with pytest.raises(InputError, match=r"Euclidean\(1\)"):
+        minimize(MixtureLikelihood(x), Euclidean(2))

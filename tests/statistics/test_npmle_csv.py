@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
-from pushforward.statistics.mixtures import npmle_from_csv, read_numbers, summary
+from pushforward.statistics.mixtures import (
+    GaussianErrors,
+    Roles,
+    npmle,
+    npmle_from_csv,
+    read_numbers,
+    summary,
+    write_atoms,
+    write_posteriors,
+)
+from pushforward.statistics.number_files import Missing
 
 
 def write(tmp_path, text, encoding="utf-8"):
@@ -63,11 +73,11 @@ def test_malformed_files_are_refused(tmp_path, text, message):
 def test_wrong_encoding_and_missing_file(tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes(b"x\n\xff\xfe\n")
-    with pytest.raises(InputError, match="UTF-8"):
+    with pytest.raises(InputError, match="line 2, column 'x'"):
         read_numbers(path)
-    with pytest.raises(StoreError, match="cannot read"):
+    with pytest.raises(StoreError, match="cannot be read"):
         read_numbers(tmp_path / "missing.csv")
-    with pytest.raises(StoreError, match="cannot read"):
+    with pytest.raises(StoreError, match="cannot be read"):
         read_numbers(tmp_path)
 
 
@@ -78,3 +88,88 @@ def test_fit_from_file_and_its_summary(tmp_path):
     assert told["n"] == 2
     assert told["loss"] == pytest.approx(1.6117494028535475, abs=1e-11)
     assert told["labels"] == [0, 1]
+
+
+def test_mixed_decimal_marks_are_refused_with_both_lines(tmp_path):
+    with pytest.raises(InputError, match="'.' in line 2 and with ',' in line 3"):
+        read_numbers(write(tmp_path, "x;y\n1.5;2\n2,5;3\n"))
+
+
+def test_units_are_part_of_a_name_or_not(tmp_path):
+    path = write(tmp_path, "v (km/s);e [km/s]\n1,5;2\n3;4\n")
+    table = read_numbers(path, ("v",))
+    assert table.columns == ("v (km/s)",) and table.lines == (2, 3)
+    assert table.decisions == ("delimiter ';'", "decimal comma")
+    np.testing.assert_array_equal(read_numbers(path).column("e"), [2, 4])
+
+
+def test_missing_rows_are_refused_dropped_or_kept(tmp_path):
+    path = write(tmp_path, "x,y\n1,2\n,4\n5,NA\n7,8\n")
+    with pytest.raises(InputError, match="line 3, column 'x'.*--drop-missing"):
+        read_numbers(path)
+    dropped = read_numbers(path, missing=Missing.DROP)
+    np.testing.assert_array_equal(dropped.values, [[1, 2], [7, 8]])
+    assert dropped.lines == (2, 5)
+    assert "2 of 4 rows dropped for missing values, lines 3, 4" in dropped.decisions
+    kept = read_numbers(path, missing=Missing.KEEP)
+    assert np.isnan(kept.values).sum() == 2
+    fit, _ = npmle_from_csv(path, missing=Missing.KEEP)
+    assert "2 values missing" in fit.assumption and fit.gap < 1e-9
+
+
+def test_a_text_is_not_a_missing_value(tmp_path):
+    path = write(tmp_path, "x\n1\nhigh\n")
+    with pytest.raises(InputError, match="line 3, column 'x': the text 'high'"):
+        read_numbers(path, missing=Missing.DROP)
+
+
+def test_arrays_and_sheets(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(3, 2))
+    assert read_numbers(tmp_path / "a.npy").columns == ("1", "2")
+    np.save(tmp_path / "b.npy", np.zeros((2, 2, 2)))
+    with pytest.raises(InputError, match=r"\(2, 2, 2\)"):
+        read_numbers(tmp_path / "b.npy")
+    for name in ("a.xlsx", "a.parquet"):
+        (tmp_path / name).write_bytes(b"not a table")
+        with pytest.raises(
+            InputError, match="cannot be read as a table|pushforward.tab"
+        ):
+            read_numbers(tmp_path / name)
+
+
+def test_columns_play_their_parts(tmp_path):
+    rows = [(-2.0, 0.5, 1), (2.5, 1.5, 2), (0.3, 1.0, 1)]
+    text = "v,se,w\n" + "\n".join(",".join(map(str, row)) for row in rows)
+    path = write(tmp_path, text)
+    fit, table = npmle_from_csv(path, roles=Roles(sigma="se", weights="w"))
+    v, se, w = np.array(rows).T
+    again = npmle(v, likelihood=GaussianErrors(se), weights=w)
+    assert table.columns == ("v",) and fit.loss == again.loss
+    _, suspicious = npmle_from_csv(path, roles=Roles(("v", "se")))
+    assert "say --sigma se" in suspicious.decisions[0]
+    poisson, _ = npmle_from_csv(path, roles=Roles(("w",), "poisson", exposure="se"))
+    assert "Poisson" in poisson.assumption
+    share, _ = npmle_from_csv(path, roles=Roles(("w",), "binomial", trials="2"))
+    assert share.atoms.max() <= 1
+    for roles, words in (
+        ({"kind": "cauchy"}, "one of gaussian"),
+        ({"sigma": "1", "variance": 1.0}, "say the same"),
+        ({"trials": "3"}, "--likelihood binomial"),
+        ({"kind": "binomial"}, "`trials` must be given"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Roles(**roles)
+    with pytest.raises(InputError, match="not found in"):
+        npmle_from_csv(path, roles=Roles(("v",), sigma="zz"))
+
+
+def test_answers_as_files(tmp_path):
+    path = write(tmp_path, "v\n-2\n\n2\n")
+    fit, table = npmle_from_csv(path)
+    write_atoms(fit, table, tmp_path / "atoms.csv")
+    back = read_numbers(tmp_path / "atoms.csv")
+    np.testing.assert_array_equal(back.column("v"), fit.atoms[:, 0])
+    write_posteriors(fit, table, tmp_path / "post.csv")
+    rows = read_numbers(tmp_path / "post.csv")
+    np.testing.assert_array_equal(rows.column("line"), [2, 4])
+    np.testing.assert_array_equal(rows.column("v_mean"), fit.posterior_means[:, 0])

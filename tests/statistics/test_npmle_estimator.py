@@ -2,9 +2,15 @@
 
 import numpy as np
 import pytest
+from shape_checks import suspended
 
 from pushforward.statistics.galaxies import galaxy_velocities
-from pushforward.statistics.mixtures import GaussianMixtureNPMLE, npmle, wfr
+from pushforward.statistics.mixtures import (
+    GaussianErrors,
+    GaussianMixtureNPMLE,
+    npmle,
+    wfr,
+)
 
 pytest.importorskip("sklearn", minversion="1.6")
 
@@ -15,7 +21,8 @@ X = galaxy_velocities()[:, None] / 1000
 def test_scikit_learn_checks():
     from sklearn.utils.estimator_checks import check_estimator
 
-    results = check_estimator(GaussianMixtureNPMLE(), on_skip=None)
+    with suspended():  # wrong parameters are part of the checks
+        results = check_estimator(GaussianMixtureNPMLE(), on_skip=None)
     assert len(results) > 40
     assert all(r["status"] in {"passed", "skipped"} for r in results)
 
@@ -39,3 +46,14 @@ def test_solver_is_a_parameter():
     assert model.get_params()["covariance"] == 0.25
     assert model.gap_ > 1e-9  # twenty steps do not certify
     assert model.predict_proba(X).shape == (82, len(model.atoms_))
+
+
+def test_errors_of_rows_go_to_fit_and_to_what_is_asked_later():
+    sd = np.linspace(0.5, 1.5, 82)
+    model = GaussianMixtureNPMLE().fit(X, likelihood=GaussianErrors(sd))
+    fit = npmle(X, likelihood=GaussianErrors(sd))
+    np.testing.assert_array_equal(model.atoms_, fit.atoms)
+    some = GaussianErrors(sd[:4])
+    np.testing.assert_allclose(model.transform(X[:4], some), fit.posterior_means[:4])
+    drawn = model.sample(50, seed=0)
+    assert drawn.shape == (50, 1) and set(drawn[:, 0]) <= set(fit.atoms[:, 0])

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
-from pushforward.statistics.representation_errors import gulp_standard_error
-from pushforward.statistics.representation_files import read_representation
-from pushforward.statistics.representations import gulp, gulp_matrix
+from pushforward.statistics.representations import (
+    gulp,
+    gulp_errors,
+    gulp_matrix,
+    gulp_standard_error,
+    read_representation,
+)
 from pushforward.statistics.similarities import cca, cka, procrustes
 
 LAMBDAS = np.array([1e-6, 1e-3, 1e-2, 0.1, 1.0, 10.0])
@@ -131,6 +135,7 @@ def correlated(rng, n, mixing):
     return Z[:, :5], Z[:, 5:]
 
 
+@pytest.mark.slow
 def test_o9_plug_in_error_falls_as_the_root_of_n_and_error_bars_know_it():
     rng = np.random.default_rng(12)
     mixing = rng.normal(size=(10, 10))
@@ -251,3 +256,17 @@ def test_representation_files(tmp_path):
             read_representation(tmp_path / name)
     with pytest.raises(StoreError, match="not a file"):
         read_representation(tmp_path / "missing.npy")
+
+
+def test_errors_of_all_pairs_are_those_of_each():
+    rng = np.random.default_rng(8)
+    A, B = rng.normal(size=(200, 4)), rng.normal(size=(200, 3))
+    errors = gulp_errors([A, B, A], [0.1, 1.0])
+    d, squared = gulp(A, B, [0.1, 1.0]).distance, gulp_standard_error(A, B, [0.1, 1.0])
+    np.testing.assert_allclose(errors[:, 0, 1], squared / (2 * d))
+    np.testing.assert_allclose(errors, errors.transpose(0, 2, 1))
+    assert (errors[:, 0, 0] == 0).all()
+    # the bootstrap over samples sees the same spread
+    draws = [rng.integers(0, 200, 200) for _ in range(200)]
+    spread = np.std([gulp(A[i], B[i], 1.0).distance[0] for i in draws])
+    assert 0.5 < spread / errors[1, 0, 1] < 2.0

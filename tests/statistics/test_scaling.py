@@ -13,9 +13,13 @@ from pushforward.plot.matching import (
 )
 from pushforward.plot.representations import plot_dendrogram, plot_embedding
 from pushforward.statistics.matching import match
-from pushforward.statistics.paired_tables import MEDIUM, simulate_cohort, split_cohort
 from pushforward.statistics.representations import gulp_matrix
 from pushforward.statistics.scaling import classical_scaling
+from pushforward.studies.metabolomics.paired_tables import (
+    MEDIUM,
+    simulate_cohort,
+    split_cohort,
+)
 
 
 def test_scaling_recovers_planar_points_up_to_a_rigid_motion():
@@ -61,12 +65,12 @@ def test_report_is_self_contained_and_tells_the_counts(tmp_path):
     path = tmp_path / "report.html"
     write_report(matching, path, truth=pair.truth)
     page = path.read_text()
-    assert page.count("<img") == 3 and "http" not in page and "<script" not in page
+    assert page.count("<img") == 4 and "http" not in page and "<script" not in page
     assert f"{len(matching.matches)} one-to-one matches" in page
     assert f"precision {matching.accuracy(pair.truth).precision:.3f}" in page
     assert "without transport" in page
     write_report(matching, path)
-    assert path.read_text().count("<img") == 2
+    assert path.read_text().count("<img") == 3
 
 
 def test_drawn_points_are_the_candidate_pairs():

@@ -1,5 +1,6 @@
 """`npmle`, `gulp` and `match` on bad files: exit code 3, a sentence, no file."""
 
+import json
 import sys
 
 import numpy as np
@@ -58,7 +59,7 @@ def run(monkeypatch, tmp_path, capsys):
         ("gulp", GOOD, "cannot be read as an array of numbers"),
         ("gulp", "1,2\n3,nan\n", "NaN or infinite values in 1 of 2 rows"),
         ("gulp", "1,2\n3,4\n", "must share their samples, got [2, 30] rows"),
-        ("gulp", "", "no data"),
+        ("gulp", "", "empty table"),
     ],
 )
 def test_malformed_file(run, tmp_path, command, text, words):
@@ -112,3 +113,72 @@ def test_bad_options_write_nothing(run, tmp_path, line, code, words):
 def test_good_files_are_written(run):
     code, _, new = run("match good.csv good.csv --out m.csv")
     assert code == 0 and new == ["m.csv"]
+
+
+def test_messy_tables_are_understood_and_said(run, tmp_path):
+    """Missing intensities, MZmine's names without an id, and a list of some pairs."""
+    messy = GOOD.replace("9800.0", "").replace("row ID,", "id,")
+    (tmp_path / "messy.csv").write_text(messy)
+    code, err, new = run("match good.csv messy.csv --out m.csv")
+    assert code == 3 and "--impute" in err and new == []
+    (tmp_path / "t.csv").write_text("id_A,id_B\nF0,F0\n")
+    line = "match good.csv messy.csv --out m.csv --impute --truth t.csv --gate 15ppm"
+    code, err, new = run(f"{line} --merged all.csv --candidates c.csv --report r.html")
+    assert code == 0 and new == ["all.csv", "c.csv", "m.csv", "r.html"]
+    assert "1 missing intensities are half their minimum" in err
+    page = (tmp_path / "r.html").read_text()
+    assert "precision is not known" in page and "Doubtful matches" in page
+    merged = (tmp_path / "all.csv").read_text().splitlines()
+    assert merged[0].startswith("id_A,id_B,mz,rt_A,rt_B,A_sample1")
+    assert merged[1].split(",")[-2] == "5250.0"  # half of 10500, the least of F0
+
+
+def test_partial_truth_has_no_precision(monkeypatch, run, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("F0,F0\n")
+    for extra, key in (("", "contradicting_known_pairs"), (" --complete", "precision")):
+        words = f"match good.csv good.csv --out m.csv --truth t.csv{extra} --json"
+        monkeypatch.setattr(sys, "argv", ["pushforward", *words.split()])
+        with pytest.raises(SystemExit):
+            main()
+        found = json.loads(capsys.readouterr().out)
+        assert found["recall"] == 1.0 and key in found
+        assert ("precision" in found) == bool(extra)
+
+
+@pytest.mark.parametrize("option", ["--gate wide", "--distance cosine", "--rho 0"])
+def test_options_of_matching_are_checked(run, option):
+    code, err, new = run(f"match good.csv good.csv --out m.csv {option}")
+    assert code == 3 and "must be" in err and new == []
+
+
+def test_gulp_on_a_folder_with_errors_and_a_page(run, tmp_path):
+    rng = np.random.default_rng(1)
+    (tmp_path / "many").mkdir()
+    for k in range(3):
+        np.save(tmp_path / "many" / f"layer{k}.npy", rng.normal(size=(30, 3)))
+    text = "\n".join(";".join(map(str, row)) for row in rng.normal(size=(30, 2)))
+    (tmp_path / "c.csv").write_text("a;b\n" + text)
+    code, _, new = run("gulp many c.csv --report r.html --tree t.png")
+    assert code == 0 and new == ["r.html", "t.png"]
+    page = (tmp_path / "r.html").read_text()
+    assert "±" in page and "c.csv: 30 samples, 2 features" in page
+    np.save(tmp_path / "deep.npy", rng.normal(size=(30, 2, 2)))
+    code, err, new = run("gulp a.npy deep.npy")
+    assert code == 3 and "(30, 2, 2)" in err and "--flatten" in err and new == []
+    assert run("gulp a.npy deep.npy --flatten")[0] == 0
+
+
+def test_npmle_says_its_noise_and_writes_what_it_is_asked_for(run, tmp_path):
+    rows = "\n".join(f"star{k};{k % 2 * 8},5;0,5" for k in range(12))
+    (tmp_path / "d.csv").write_text(f"name;v (km/s);err (km/s)\n{rows}\n")
+    line = "npmle d.csv --columns v --sigma err --atoms a.csv --posterior p.csv"
+    code, err, new = run(f"{line} --report r.html")
+    assert code == 0 and new == ["a.csv", "p.csv", "r.html"]
+    assert "decimal comma" in err
+    assert "a standard deviation per observation" in (tmp_path / "r.html").read_text()
+    code, err, new = run("npmle d.csv --atoms b.csv")
+    assert code == 3 and "line 2, column 'name'" in err and new == []
+    code, err, _ = run("npmle d.csv --columns v --variance 1e6")
+    assert code == 0 and "too large" in err
+    code, err, _ = run("npmle d.csv --columns v --drop-missing --keep-missing")
+    assert code == 3 and "exclude" in err

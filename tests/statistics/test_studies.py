@@ -77,6 +77,7 @@ def test_every_claim_answers_and_exact_ones_hold(study):
             assert claim.note
 
 
+@pytest.mark.slow
 def test_gulp_s2_o10_best_spearman_is_at_the_lambda_of_the_task():
     """S2-O10: twelve digits networks rank the prediction gap best at the task's lambda.
 

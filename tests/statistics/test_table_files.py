@@ -6,15 +6,20 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
+from pushforward.statistics.imputation import HalfMinimum
 from pushforward.statistics.match_files import (
     read_truth,
     write_candidates,
     write_matches,
 )
 from pushforward.statistics.matching import match
-from pushforward.statistics.paired_tables import MEDIUM, simulate_cohort, split_cohort
 from pushforward.statistics.table_files import parse_columns, read_table
 from pushforward.statistics.tables import FeatureTable
+from pushforward.studies.metabolomics.paired_tables import (
+    MEDIUM,
+    simulate_cohort,
+    split_cohort,
+)
 
 MZ = [180.0634, 255.2324, 301.1412]
 RT = [2.31, 5.02, 7.9]
@@ -245,10 +250,10 @@ def test_refusal_shows_a_two_line_example(tmp_path):
 
 
 def test_workbooks_and_binaries_and_missing_files(tmp_path):
-    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04rest")
+    (tmp_path / "a.xls").write_bytes(b"PK\x03\x04rest")
     (tmp_path / "b.bin").write_bytes(b"id,mz\x00,rt\n1,2,3\n")
     with pytest.raises(InputError, match="workbook"):
-        read_table(tmp_path / "a.xlsx")
+        read_table(tmp_path / "a.xls")
     with pytest.raises(InputError, match="binary"):
         read_table(tmp_path / "b.bin")
     with pytest.raises(StoreError, match="cannot be read"):
@@ -314,7 +319,7 @@ def test_match_table_round_trips_and_is_atomic(found, tmp_path):
     write_candidates(matching, tmp_path / "all.csv")
     text = (tmp_path / "all.csv").read_text()
     assert len(text.splitlines()) == 1 + matching.pairs.count
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="could not write"):
         write_matches(matching, tmp_path / "no" / "matches.csv")
 
 
@@ -339,3 +344,38 @@ def test_truth_is_read_by_ids(found, tmp_path):
     path.write_text("one\n")
     with pytest.raises(InputError, match="two columns"):
         read_truth(path, matching.A, matching.B)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "library"), [("xlsx", "openpyxl"), ("parquet", "pyarrow")]
+)
+def test_sheets_read_as_text_does(tmp_path, suffix, library):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip(library)
+    frame = pandas.DataFrame(
+        {"id": ["a", "b"], "mz": [180.06, 255.2], "rt": [2.3, 5.0], "s1": [1.5, 2.0]}
+    )
+    path = tmp_path / f"a.{suffix}"
+    frame.to_excel(path, index=False) if suffix == "xlsx" else frame.to_parquet(path)
+    table = read_table(path)
+    assert table.ids == ("a", "b")
+    np.testing.assert_array_equal(table.mz, [180.06, 255.2])
+    np.testing.assert_array_equal(table.intensities, [[1.5, 2.0]])
+
+
+def test_missing_intensities_are_half_the_minimum(tmp_path):
+    text = "id,mz,rt,s1,s2,s3\na,180,2,4,,8\nb,200,3,,,\nc,220,4,1,2,3\n"
+    with pytest.raises(InputError, match="--impute"):
+        read(tmp_path, text)
+    (tmp_path / "m.csv").write_text(text)
+    table = read_table(tmp_path / "m.csv", imputation=HalfMinimum())
+    assert table.ids == ("a", "c")
+    np.testing.assert_array_equal(table.intensities, [[4, 1], [2, 2], [8, 3]])
+    assert "1 missing intensities are half their minimum, 1 features" in str(
+        table.decisions
+    )
+
+
+def test_names_of_mzmine_in_any_table(tmp_path):
+    table = read(tmp_path, "row m/z,row retention time,s1,s2\n180,2,1,2\n")
+    assert table.p == 1 and table.n == 2

@@ -29,21 +29,25 @@ def verified(tiny):
     return [function(tiny) for function in CLAIMS]
 
 
+@pytest.mark.slow
 def test_every_claim_has_its_own_words(verified):
     assert len({claim.claim for claim in verified}) == len(CLAIMS)
 
 
+@pytest.mark.slow
 def test_claims_hold(verified):
     failed = [c for c in verified if c.holds is False]
     assert not failed, "\n".join(str(c) for c in failed)
 
 
+@pytest.mark.slow
 def test_only_the_trained_model_is_open(verified):
     unreached = [c for c in verified if c.holds is None]
     assert len(unreached) == 1
     assert "ALBERT" in unreached[0].claim and unreached[0].note
 
 
+@pytest.mark.slow
 def test_claims_say_what_kind_they_are_and_whom_they_cite(verified):
     for claim in verified:
         assert claim.study == "clusters"

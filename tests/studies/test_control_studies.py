@@ -1,4 +1,4 @@
-"""Studies of C1, C2 and C3: claims that take seconds, and the picture of the square."""
+"""Studies of optimal control: quick claims, and the picture of the square."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from pushforward import studies
 from pushforward.errors import InputError
-from pushforward.plot.square_states import square_snapshots
+from pushforward.plot.control import square_snapshots
 from pushforward.studies.sparsity import claims as sparsity
 from pushforward.studies.sparsity.study import Parameters as SparsityParameters
 from pushforward.studies.turnpike import claims as turnpike

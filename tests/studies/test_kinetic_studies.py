@@ -1,4 +1,4 @@
-"""Studies of M4 and M5: Monte Carlo oracles, claims and figures."""
+"""Studies of ordered tokens and of random weights: oracles, claims and figures."""
 
 import dataclasses
 import math

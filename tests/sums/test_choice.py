@@ -23,6 +23,7 @@ from pushforward.sums import (
 from pushforward.sums._auto import spectral_limit
 from pushforward.sums._native_circle import NativeModes
 from pushforward.sums._pallas_circle import FusedModes
+from pushforward.sums._pallas_sphere import FusedHarmonics
 from pushforward.sums._spectral import transform_for
 from pushforward.sums._sphere import Harmonics
 
@@ -78,7 +79,7 @@ def test_description_follows_beta():
 
 def test_without_a_compiler_the_choice_is_another(monkeypatch):
     compiled = spectral_limit(3000, 2), spectral_limit(3000, 3)
-    monkeypatch.setattr(_native, "ready", lambda: False)
+    monkeypatch.setattr(_native, "available", lambda: False)
     assert describe(1000, 16, 9.0) == "exact, dense"
     assert describe(100_000, 16, 9.0) == "exact, in tiles"
     assert spectral_limit(3000, 2) < compiled[0]
@@ -91,7 +92,8 @@ def test_a_gpu_sums_the_circle_by_fused_modes(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert transform_for(2) is FusedModes
     assert isinstance(choose(5000, 5000, 2, plain=True), Spectral)
-    assert isinstance(choose(5000, 5000, 3, plain=True), Exact)  # ducc0 is on the host
+    assert transform_for(3) is FusedHarmonics
+    assert isinstance(choose(5000, 5000, 3, plain=True), Spectral)
     assert "Fourier modes on the circle, fused" in describe(100_000, 2, 9.0)
 
 
@@ -115,9 +117,10 @@ def chosen_on_a_gpu(problem, monkeypatch) -> str:
     [
         (5000, 2, jnp.float64, {"unit": True}, "Spectral"),
         (5000, 2, jnp.float32, {"unit": True}, "FusedGPU Spectral"),  # beta decides
-        (5000, 3, jnp.float32, {"unit": True}, "FusedGPU"),
+        (5000, 3, jnp.float32, {"unit": True}, "FusedGPU Spectral"),
         (5000, 2, jnp.float32, {"unit": True, "causal": True}, "FusedGPU"),
-        (5000, 3, jnp.float64, {"unit": True}, "Exact"),
+        (5000, 3, jnp.float64, {"unit": True}, "Spectral"),
+        (5000, 4, jnp.float64, {"unit": True}, "Exact"),
         (100, 2, jnp.float32, {"unit": True}, "Exact"),
     ],
 )

@@ -17,7 +17,7 @@ from pushforward.sums._kernel import AbstractSum
 from pushforward.sums._spectral import SAFETY, _spectral
 from pushforward.sums._symmetric import (
     compiled_pairs,
-    derived,
+    differentiated_by_rows,
     symmetric,
     tiled_pairs,
 )
@@ -35,14 +35,18 @@ class ByPairs(AbstractSum):
 
     def __call__(self, kernel):
         by_pairs = partial(symmetric, pairs=partial(tiled_pairs, width=3))
-        return derived(kernel, by_pairs, partial(blocked, tiles=Tiles(3, 5)))
+        return differentiated_by_rows(
+            kernel, by_pairs, partial(blocked, tiles=Tiles(3, 5))
+        )
 
 
 class Compiled(AbstractSum):
     """The symmetric sum of `Exact` in C++, however small the problem."""
 
     def __call__(self, kernel):
-        return derived(kernel, partial(symmetric, pairs=compiled_pairs), direct)
+        return differentiated_by_rows(
+            kernel, partial(symmetric, pairs=compiled_pairs), direct
+        )
 
 
 class ByXLA(AbstractSum):

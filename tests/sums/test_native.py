@@ -1,6 +1,7 @@
 """The loops in C++: right for every shape, the same on one core, and dispensable."""
 
 import contextlib
+import dataclasses
 import logging
 import os
 import shutil
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pushforward.sums import Exact, Kernel, Spectral, _exact, _native, _native_grid
+from pushforward.sums import Exact, Kernel, Spectral, _exact, _native, _native_circle
 from pushforward.sums._circle import LARGEST_BETA, Modes
-from pushforward.sums._exact import dense
+from pushforward.sums._exact import all_at_once, compiled_rows, dense
 from pushforward.sums._native_circle import NativeModes
 from pushforward.sums._symmetric import compiled_pairs
 
@@ -77,6 +78,40 @@ def test_pairs_are_summed_in_single_precision(n, d, k):
     assert_allclose(total, right[1], atol=3e-6)
 
 
+@pytest.mark.parametrize("own, causal", [(0, 0), (1, 0), (0, 1), (1, 1)])
+@pytest.mark.parametrize(
+    "m, n, d, k", [(1, 1, 2, 2), (250, 250, 5, 9), (193, 193, 17, 0)]
+)
+def test_rows_of_any_weights_are_summed(m, n, d, k, own, causal):
+    rng = np.random.default_rng(n)
+    q, keys, f = (jnp.asarray(3 * rng.normal(size=s)) for s in ((m, d), (n, d), (n, k)))
+    w = (
+        jnp.asarray(np.log(rng.dirichlet(np.ones(n))))
+        .at[n // 2]
+        .set(-jnp.inf if n > 1 else 0.0)
+    )
+    for beta in (0.0, 2.0, -30.0):
+        flags = {"own": bool(own), "causal": bool(causal)}
+        kernel = Kernel(q, keys, f, w, jnp.asarray(beta), **flags)
+        found, exact = compiled_rows(kernel), all_at_once(kernel)
+        size = 1e-13 * max(1.0, abs(beta))
+        assert_allclose(found.average(), exact.average(), atol=30 * size)
+        assert_allclose(found.log_total, exact.log_total, atol=30 * size)
+    few = dataclasses.replace(kernel, queries=q[: m // 2 + 1], own=False)
+    assert_allclose(
+        compiled_rows(few).average(), all_at_once(few).average(), atol=1e-10
+    )
+
+
+def test_rows_beyond_a_few_have_tangents_like_the_dense_ones(monkeypatch):
+    kernel = dataclasses.replace(problem(60, 4, 4, 3.0), unit=False)
+    moved = jax.tree_util.tree_map(jnp.sin, kernel)
+    average = lambda k: Exact()(k).average()  # noqa: E731
+    right = jax.jvp(average, (kernel,), (moved,))
+    monkeypatch.setattr(_exact, "FEW_PAIRS", 0)
+    assert_allclose(jax.jvp(average, (kernel,), (moved,)), right, atol=1e-12)
+
+
 def test_far_tokens_at_a_huge_beta_weigh_nothing_and_make_no_nan():
     moment, total = compiled_pairs(problem(500, 3, 3, 1e9))
     assert bool(jnp.isfinite(moment).all())
@@ -110,22 +145,22 @@ def test_the_grid_is_right_at_every_angle(modes):
     e = np.exp(20.0 * (x @ x.T - 1)) * w[None, :]
     expected = e.sum(axis=1), e @ x
     x, w = jnp.asarray(x), jnp.asarray(w)[:, None]
-    total, moment = _native_grid.moments(x, 3 * x, w, jnp.asarray(20.0), modes)
+    total, moment = _native_circle.moments(x, 3 * x, w, jnp.asarray(20.0), modes)
     assert_allclose(total, expected[0], atol=4e-15)
     assert_allclose(moment, expected[1], atol=4e-15)
 
 
 def test_the_window_and_its_transform():
     s = np.linspace(-1, 1, 101)
-    even, odd = _native_grid.window_polynomials()
+    even, odd = _native_circle.window_polynomials()
     horner = lambda c: np.polynomial.polynomial.polyval(s**2, c[::-1])  # noqa: E731
     found = horner(even) + s * horner(odd)
-    exact = _native_grid.window(np.arange(8)[:, None] - 8 + (s + 1)[None, :] / 2)
+    exact = _native_circle.window(np.arange(8)[:, None] - 8 + (s + 1)[None, :] / 2)
     assert_allclose(found, exact, atol=2e-15)
     x = np.linspace(-8, 8, 4001)
     phase = 2 * np.pi * 100 * x / (4 * 288)
-    fine = np.trapezoid(_native_grid.window(x) * np.cos(phase), x)
-    assert_allclose(_native_grid.transformed(288)[100], fine, rtol=1e-13)
+    fine = np.trapezoid(_native_circle.window(x) * np.cos(phase), x)
+    assert_allclose(_native_circle.transformed(288)[100], fine, rtol=1e-13)
 
 
 @pytest.mark.parametrize("beta", [9.0, 300.0])
@@ -186,9 +221,9 @@ def test_batches():
 def unprepared(monkeypatch, tmp_path):
     """A machine on which nothing has been compiled yet."""
     monkeypatch.setenv("PUSHFORWARD_CACHE", str(tmp_path))
-    _native.ready.cache_clear()
+    _native.available.cache_clear()
     yield tmp_path
-    _native.ready.cache_clear()
+    _native.available.cache_clear()
 
 
 def sums_without_a_compiler(monkeypatch):
@@ -210,7 +245,7 @@ def test_without_a_working_compiler_xla_does_it(
 ):
     monkeypatch.setenv("CXX", command)
     with caplog.at_level(logging.INFO, "pushforward"):
-        assert not _native.ready()
+        assert not _native.available()
         sums_without_a_compiler(monkeypatch)
     lines = [r.message for r in caplog.records if "using the XLA sums" in r.message]
     assert len(lines) == 1
@@ -224,17 +259,17 @@ def test_a_cache_that_cannot_be_written_costs_speed_not_results(
     blocked = unprepared / "file"
     blocked.write_text("not a folder")
     monkeypatch.setenv("PUSHFORWARD_CACHE", str(blocked))
-    assert not _native.ready()
+    assert not _native.available()
     sums_without_a_compiler(monkeypatch)
 
 
 def test_a_broken_library_in_the_cache_costs_speed_not_results(unprepared, monkeypatch):
     monkeypatch.setattr(_native, "_built", lambda: unprepared / "sums.so")
     (unprepared / "sums.so").write_bytes(b"torn")
-    assert not _native.ready()
+    assert not _native.available()
     sums_without_a_compiler(monkeypatch)
 
 
 def test_this_machine_compiles():
     assert shutil.which("c++"), "sudo apt-get install g++"
-    assert _native.ready()
+    assert _native.available()

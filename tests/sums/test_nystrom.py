@@ -43,6 +43,7 @@ def test_clusters_are_summed_to_the_error_that_is_measured(beta):
     assert_allclose(said, there_is, rtol=1e-6, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_more_landmarks_are_better():
     errors = [float(Nystrom(r).error(kernel())) for r in (20, 200)]
     assert errors[0] > 100 * errors[1]

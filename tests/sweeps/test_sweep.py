@@ -9,17 +9,16 @@ import subprocess
 import sys
 import time
 
-import jax
 import numpy as np
 import pytest
 import xarray
+from thinned import thinned
 
 import pushforward as pf
 from pushforward.errors import InputError, StoreError
-from pushforward.observables import ClosePairs, ClusterCount
+from pushforward.experiments import ensemble, options
+from pushforward.observables import ClosePairs, ClusterCount, LargestMass, mean_cosine
 from pushforward.sweeps import Design, cost, picture, sweep
-from pushforward.sweeps._lanes import lanes
-from pushforward.sweeps._parameters import split
 
 # Transformer layers compile fast; the first axis is not structural.
 CHEAP = {"n": 4, "d": 2, "t1": 1.0, "frames": 3, "layers": 0.5}
@@ -32,37 +31,76 @@ def cheap(tmp_path_factory):
     return folder, design, sweep(design, folder)
 
 
-def test_a_cell_is_the_flow_of_the_library():
-    parameters = {"n": 6, "d": 3, "beta": 4.0, "t1": 3.0, "frames": 4, "rtol": 1e-8}
-    structure, numbers = split(parameters)
-    statistic = (("name", "close"), ("threshold", 0.9))
-    values, arrived = lanes(structure, statistic, [(numbers, 0)])
-    key = jax.random.split(pf.key_for(0, "replica 0"))[0]
-    mu = pf.Particles.uniform(pf.Sphere(3), 6, key=key)
-    run = pf.flow(pf.Attention(4.0), mu, 3.0, save=4)
-    expected = [float(ClosePairs(0.9)(m)) for m in run]
-    assert arrived.all()
-    assert np.allclose(values[0], expected)
+def test_a_cell_is_the_run_of_its_experiment():
+    made = options(n=6, d=3, beta=4.0, t1=3.0, frames=4)
+    systems = [made.vary(seed=r) for r in (0, 1)]
+    times, values, arrived = ensemble(systems, [ClosePairs(0.9)] * 2)
+    assert arrived.all() and times.tolist() == [0.0, 1.0, 2.0, 3.0]
+    for row, system in zip(values, systems, strict=True):
+        expected = [float(ClosePairs(0.9)(m)) for m in system.run()]
+        assert np.allclose(row, expected)
 
 
 def test_a_system_gives_the_same_bits_whatever_runs_beside_it():
-    structure, _ = split(CHEAP)
-    statistic = (("name", "mean_cosine"),)
-    numbers = [split(CHEAP | {"beta": b})[1] for b in (0.5, 3.0, 8.0)]
-    together, _ = lanes(structure, statistic, [(m, r) for m in numbers for r in (0, 1)])
-    alone = [lanes(structure, statistic, [(m, r)])[0] for m in numbers for r in (0, 1)]
+    made = options(**CHEAP)
+    systems = [
+        made.vary(**{"field.beta": b, "seed": r})
+        for b in (0.5, 3.0, 8.0)
+        for r in (0, 1)
+    ]
+    together = ensemble(systems, [mean_cosine] * 6).values
+    alone = [ensemble([one], [mean_cosine]).values for one in systems]
     assert np.array_equal(together, np.concatenate(alone))
 
 
-def test_clusters_count_as_the_observable_does():
-    structure, numbers = split({"n": 24, "d": 2, "layers": 0.5, "t1": 2.0, "frames": 3})
-    statistic = (("name", "clusters"), ("radius", 0.2))
-    values, _ = lanes(structure, statistic, [(numbers, r) for r in range(4)])
-    for r in range(4):
-        key = jax.random.split(pf.key_for(0, f"replica {r}"))[0]
-        mu = pf.Particles.uniform(pf.Circle(), 24, key=key)
-        run = pf.flow(pf.Attention(9.0), mu, 2.0, save=3, solver=pf.Layers(0.5))
-        assert list(values[r]) == [ClusterCount(0.2)(m) for m in run]
+def test_clusters_count_alike_inside_compiled_code():
+    made = options(n=24, d=2, layers=0.5, t1=2.0, frames=3)
+    systems = [made.vary(seed=r) for r in range(4)]
+    for observe in (ClusterCount(0.2), LargestMass(0.2)):
+        values = ensemble(systems, [observe] * 4).values
+        for row, system in zip(values, systems, strict=True):
+            assert np.allclose(row, [observe(m) for m in system.run()], atol=1e-14)
+
+
+def test_any_number_of_an_experiment_is_an_axis(tmp_path):
+    base = options(**CHEAP).vary(field=pf.Attention(1.0) + 0.5 * pf.Attention(2.0))
+    axes = {"field.fields[1].c": [-1.0, 1.0], "start.n": [3, 4]}
+    result = sweep(Design(base, axes, "mean_cosine", replicas=2), tmp_path)
+    assert not result.failed and result.mean.shape == (2, 2, 3)
+    alone = base.vary(**{"field.fields[1].c": -1.0, "start.n": 4, "seed": 1}).run()
+    other = base.vary(**{"field.fields[1].c": -1.0, "start.n": 4}).run()
+    both = [float(mean_cosine(run.final)) for run in (alone, other)]
+    assert result.mean[0, 1, -1] == pytest.approx(np.mean(both), abs=1e-12)
+    assert result.mean[1, 1, -1] > result.mean[0, 1, -1]  # repulsion against attraction
+
+
+def test_one_axis_may_set_two_numbers(tmp_path):
+    base = options(**CHEAP)
+    axes = {"field.beta, observe.energy.beta": [1.0, 4.0]}
+    result = sweep(Design(base, axes, "energy"), tmp_path)
+    mu = base.measure
+    found = [float(pf.InteractionEnergy(b)(mu)) for b in (1.0, 4.0)]
+    assert result.mean[:, 0] == pytest.approx(found, abs=1e-13)
+
+
+def spread(mu):
+    """A statistic of one's own that only numpy can compute."""
+    return float(np.asarray(mu.points).std())
+
+
+def test_statistics_of_ones_own_run_on_the_host(tmp_path):
+    design = Design(CHEAP, {"beta": [1.0, 4.0]}, spread, classes=(spread,))
+    result = sweep(design, tmp_path)
+    assert not result.failed
+    run = options(rtol=1e-6, beta=4.0, **CHEAP).run()
+    assert result.mean[1, -1] == pytest.approx(spread(run.final), abs=1e-12)
+
+
+def test_merging_runs_can_be_swept(tmp_path):
+    base = options(n=4, d=2, t1=50.0, frames=2, merge=True)
+    axes = {"field.beta": [0.5, 1.0]}
+    result = sweep(Design(base, axes, "clusters"), tmp_path)
+    assert not result.failed and result.mean[:, -1].tolist() == [1.0, 1.0]
 
 
 def test_a_second_run_computes_nothing_and_more_values_only_what_is_new(cheap):
@@ -114,7 +152,7 @@ def test_a_claim_can_be_the_statistic(tmp_path):
 
 
 def test_a_folder_serves_one_sweep_at_a_time(cheap):
-    from pushforward.sweeps._ledger import Ledger
+    from pushforward.sweeps._cells import Ledger
 
     folder, design, _ = cheap
     with Ledger(folder), pytest.raises(StoreError, match="another sweep is writing"):
@@ -130,6 +168,17 @@ def test_a_damaged_cell_is_refused(tmp_path):
         sweep(design, tmp_path)
 
 
+EXPERIMENT = """
+[experiment]
+t1 = 1.0
+save = 2
+start = {kind = "Uniform", n = 6, d = 3}
+field = {kind = "Attention", beta = 4.0}
+noise = {kind = "Brownian", sigma = 0.1}
+solver = {kind = "Heun", h = 0.25}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -138,7 +187,17 @@ def test_a_damaged_cell_is_refused(tmp_path):
         ("nonsense", "not TOML"),
         ("[grid]\nbeta = {from = 2.0, to = 1.0, count = 3}", "from < to"),
         ("[grid]\nbeta = [1.0, 1.0]", "distinct"),
-        ('statistic = "no"\n[grid]\nbeta = [1.0]', "no statistic 'no'"),
+        ('statistic = "no"\n[grid]\nbeta = [1.0]', "no statistic.*no 'no'"),
+        ('statistic = "energi"\n[grid]\nbeta = [1.0]', "mean 'energy'"),
+        ("[run]\nbta = 1.0\n[grid]\nn = [3]", "no 'bta'. Did you mean 'beta'"),
+        ("[grd]\nbeta = [1.0]", "no 'grd'. Did you mean 'grid'"),
+        (EXPERIMENT + '[grid]\n"field.bta" = [1.0]', "Did you mean 'beta'"),
+        ("[picture]\nz = 1\n[grid]\nbeta = [1.0]", "a picture has no 'z'"),
+        (
+            '[picture]\ncurves = [{function = "stability.noize"}]\n'
+            "[grid]\nbeta = [1.0]",
+            "stability.noize",
+        ),
         ("replicas = 0\n[grid]\nbeta = [1.0]", "replicas"),
         ("[run]\nbeta = 1.0\n[grid]\nbeta = [1.0]", "both fixed and an axis"),
     ],
@@ -157,6 +216,37 @@ def test_the_picture_has_a_panel_per_value_and_the_theory_on_top(tmp_path):
     maps = [ax for ax in figure.axes if ax.get_title(loc="left")]
     assert [ax.get_title(loc="left") for ax in maps] == ["seed = 0", "seed = 1"]
     assert all(len(ax.lines) == 1 for ax in maps)
+
+
+def test_the_plane_of_temperature_and_noise_with_both_thresholds(tmp_path):
+    path = tmp_path / "noise.toml"
+    path.write_text(
+        'statistic = "order_parameter"\n'
+        + EXPERIMENT
+        + """[grid]
+"field.beta" = [1.0, 2.0, 4.0]
+"noise.sigma" = [0.1, 0.5, 1.0]
+[picture]
+x = "noise.sigma"
+y = "field.beta"
+curves = [
+  {function = "stability.critical_noise", label = "SA"},
+  {function = "stability.critical_noise_unnormalized", label = "USA"},
+]
+"""
+    )
+    result = sweep(Design.from_toml(path), tmp_path / "out")
+    assert not result.failed and result.mean.shape == (3, 3, 2)
+    figure = picture(result)
+    (ax,) = [ax for ax in figure.axes if ax.get_title(loc="left")]
+    assert ax.get_title(loc="left") == "t = 1"
+    sa, usa = ax.lines[:2]
+    for line, theory in (
+        (sa, pf.theory.stability.critical_noise),
+        (usa, pf.theory.stability.critical_noise_unnormalized),
+    ):
+        x, y = line.get_data()
+        assert x[-1] == pytest.approx(theory(float(y[-1]), 3), rel=1e-12)
 
 
 SPEC = """statistic = "mean_cosine"
@@ -195,7 +285,7 @@ def run_sweep(spec, out, *more, kill_after=None):
     return process.returncode, out_text
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", thinned([1, 3, 10], 1))
 def test_a_sweep_of_200_cells_survives_kills(kills, tmp_path, monkeypatch):
     """40 of 200 cells are bad (a negative noise); the sweep is killed again and again.
 

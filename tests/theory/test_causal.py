@@ -100,7 +100,54 @@ def test_saturated_centers_on_the_circle():
     """P3-O9: delta = 4 beta^{-1/2}."""
     delta = parking.center_scale(np.array([16.0, 64.0, 256.0, 1024.0]))
     printed = [4.697296, 9.394593, 18.789185, 37.578370]
-    assert parking.expected_centers(delta) == pytest.approx(printed, abs=1e-6)
+    law = parking.expected_centers_asymptotic(delta)
+    assert law == pytest.approx(printed, abs=1e-6)
+    assert parking.expected_centers(delta[1:]) == pytest.approx(printed[1:], abs=1e-5)
+
+
+def test_few_centers_are_counted_exactly():
+    """Renyi's equation in closed form: 2 for 2 < L < 3, then up to L = 5."""
+    assert parking.expected_centers(2 * np.pi / 2.5) == pytest.approx(2, abs=1e-14)
+    L = np.array([3.0001, 3.5, 3.9999])
+    exact = 2 + 2 * (L - 3) / (L - 2)
+    assert parking.expected_centers(2 * np.pi / L) == pytest.approx(exact, abs=1e-13)
+    L = np.array([4.0001, 4.5, 4.9999])
+    exact = 2 + 2 * (3 * (L - 2) - 5 - 2 * np.log(L - 3)) / (L - 2)
+    assert parking.expected_centers(2 * np.pi / L) == pytest.approx(exact, abs=1e-13)
+    assert parking.expected_centers(2 * np.pi / 4.5) == pytest.approx(
+        3.351256, abs=1e-6
+    )
+
+
+def test_the_mean_of_parked_cars_solves_renyis_equation():
+    """x M(x + 1) = x + 2 int_0^x M, by quadrature that stops at the jumps of M."""
+    for x in (2.3, 3.7, 5.5, 8.25):
+        ends = [*range(int(x) + 1), x]
+        pieces = zip(ends[:-1], ends[1:], strict=True)
+        integral = sum(
+            quad(parking.parked_cars, a, b, epsabs=1e-12)[0] for a, b in pieces
+        )
+        right = 1 + 2 * integral / x
+        assert parking.parked_cars(x + 1) == pytest.approx(right, abs=1e-11)
+
+
+def test_no_second_car_fits_where_there_is_no_room():
+    roads = np.array([0.0, 0.5, 1.0, 1.5, 1.999])
+    assert parking.parked_cars(roads).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_exact_and_asymptotic_centers_agree_for_small_delta():
+    """The difference falls faster than exponentially, to rounding from L = 15 on."""
+    L = np.array([4.5, 7.5, 10.5, 15.0, 15.9, 16.1, 1e3, 1e9])
+    exact, law = (
+        f(2 * np.pi / L)
+        for f in (parking.expected_centers, parking.expected_centers_asymptotic)
+    )
+    gap = np.abs(exact / law - 1)
+    assert 3e-3 < gap[0] < 5e-3
+    assert 1e-6 < gap[1] < 3e-6
+    assert 1e-10 < gap[2] < 4e-10
+    assert (gap[3:] < 4e-15).all()
 
 
 def test_saturated_centers_by_monte_carlo():

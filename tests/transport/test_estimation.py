@@ -103,13 +103,8 @@ def test_s5_o14_torus_slope_in_log_n():
     assert level == pytest.approx(0.177, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        [50, 100, 200, 400],
-        pytest.param([50, 100, 200, 400, 800], marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("sizes", [[50, 100, 200, 400], [50, 100, 200, 400, 800]])
+@pytest.mark.slow
 def test_s5_o15_entropic_rate_does_not_know_the_dimension(sizes):
     """RMSE of the entropic value, d = 5, eps = 5: slope between -.65 and -.4."""
     d, eps = 5, 5.0

@@ -201,6 +201,38 @@ def test_particles_of_the_library_are_measures():
     assert optimal_plan(mu, mu, cost=SphereDistance(2.0)).cost == pytest.approx(0)
 
 
+def test_wasserstein_distance_is_that_of_the_space():
+    """Arcs on the circle and the sphere, as `space.distance`; chords when asked for."""
+    import pushforward as pf
+    from pushforward.transport import circle_distance
+
+    circle, angles = pf.Circle(), np.array([0.1, 1.0, 2.7, 4.0])
+    mu = pf.Particles(circle, circle.points(angles))
+    nu = pf.Particles(circle, circle.points(angles + np.pi / 2), [0.1, 0.2, 0.3, 0.4])
+    for p in (1.0, 2.0, 3.0):
+        arcs = wasserstein_distance(mu, nu, p=p)
+        assert arcs == pytest.approx(circle_distance(mu, nu, p=p), abs=1e-12)
+    ends = [pf.Particles(pf.Sphere(3), [x]) for x in ([0, 0, 1.0], [0, 1.0, 0])]
+    assert wasserstein_distance(*ends) == pytest.approx(np.pi / 2, abs=1e-14)
+    chord = wasserstein_distance(*ends, cost=SquaredDistance())
+    assert chord == pytest.approx(np.sqrt(2), abs=1e-14)
+    plane = [pf.Particles(pf.Euclidean(3), m.points) for m in ends]
+    assert wasserstein_distance(*plane) == pytest.approx(np.sqrt(2), abs=1e-14)
+    both = pf.Product([pf.Circle(), pf.Euclidean(1)])
+    pair = [pf.Particles(both, [x]) for x in ([1.0, 0, 0], [0, 1.0, 2.0])]
+    right = np.hypot(np.pi / 2, 2)
+    assert wasserstein_distance(*pair) == pytest.approx(right, abs=1e-14)
+
+
+def test_measures_of_two_spaces_have_no_distance():
+    import pushforward as pf
+
+    points = np.array([[0.0, 0.0, 1.0]])
+    mu, nu = (pf.Particles(s, points) for s in (pf.Sphere(3), pf.Euclidean(3)))
+    with pytest.raises(InputError, match="mu lives on Sphere.* and nu on Euclidean"):
+        wasserstein_distance(mu, nu)
+
+
 anything = st.floats(allow_nan=True, allow_infinity=True)
 
 

@@ -122,6 +122,7 @@ def mean_w1_to_uniform(n):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "measured"), [(10, 0.3152), (100, 0.3130)])
 def test_s5_o2_mean_distance_to_uniform(n, measured):
     limit = np.sqrt(2 / np.pi) * np.pi / 8
@@ -198,7 +199,7 @@ def test_s5_o12_sliced_between_gaussians():
 
 def test_directions_are_uniform_frames():
     """Second moments are I / d over whole frames; fourth ones 3 / (d (d + 2))."""
-    from pushforward.transport._sliced import directions
+    from pushforward.transport._line import directions
 
     u = directions(4, 40_000, seed=0)
     np.testing.assert_allclose(u.T @ u / len(u), np.eye(4) / 4, atol=1e-12)

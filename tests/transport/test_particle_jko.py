@@ -119,7 +119,7 @@ def test_nonconvex_energy_ends_where_the_labels_are_optimal():
 @pytest.mark.parametrize(
     ("points", "energy", "h", "message"),
     [
-        ([[0.0], [1.0]], attraction, 0.0, "h must be positive"),
+        ([[0.0], [1.0]], attraction, 0.0, "`h` must be positive"),
         ([[0.0], [np.nan]], attraction, 0.1, "NaN"),
         ([0.0, 1.0], attraction, 0.1, "shape"),
         ([[0.0], [0.0]], spacing_entropy, 0.1, "distinct"),

@@ -1,5 +1,8 @@
 """One server for all tests of the explorer."""
 
+import faulthandler
+import sys
+
 import pytest
 from explorer_client import Client, running
 
@@ -13,7 +16,9 @@ def server(tmp_path_factory):
     thread = running(made)
     yield made
     made.stop()
-    thread.join(20)
+    thread.join(120)  # two workers are killed, and a machine may be busy
+    if thread.is_alive():
+        faulthandler.dump_traceback(sys.__stderr__)  # where it stands still
     assert not thread.is_alive()
 
 

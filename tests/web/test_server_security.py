@@ -365,7 +365,10 @@ def test_no_second_session_gets_the_first_ones_cookie(server, client, tmp_path):
     other.http.close()
     from pushforward.web._guard import Guard
 
-    guards = [Guard(None, ["a:1"], 1, "t") for _ in range(2)]  # type: ignore[arg-type]
+    async def nobody(scope, receive, send):
+        raise AssertionError("not asked")
+
+    guards = [Guard(nobody, ["a:1"], 1, "t") for _ in range(2)]
     assert guards[0].session != guards[1].session and len(guards[0].session) == 64
 
 

@@ -11,8 +11,8 @@ from pushforward.fields import Perceptron, Switched
 def layer_field(family: AbstractFamily, u) -> Perceptron:
     """One layer's control as a `Perceptron`: x' = W sigma(A x + b).
 
-    The outer bias of the forms `Out` and `Bottleneck` becomes one more hidden
-    neuron that always says sigma(1).
+    The outer bias of `WeightsOutside` and `Bottleneck` becomes one more hidden neuron
+    that always says sigma(1).
     """
     W, A, b, c = family.matrices(jnp.asarray(u))
     activation = family.activation  # type: ignore[attr-defined]

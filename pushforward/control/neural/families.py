@@ -1,4 +1,7 @@
-"""The three forms of a neural ODE: x' = f(x, u), one control u for all particles."""
+"""The three forms of a neural ODE: x' = f(x, u), one control u for all particles.
+
+The output map of a network: affine, fixed or trained, possibly clipped.
+"""
 
 import abc
 from collections.abc import Callable
@@ -8,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward.control._checks import count
+from pushforward._checks import above_zero
+from pushforward.control._checks import count, finite, instance
 from pushforward.errors import InputError
 
 Activation = Callable[[Array], Array]
@@ -58,11 +62,11 @@ class AbstractFamily(eqx.Module):
     def matrices(self, u: Float[Array, "p"]) -> tuple[Array, Array, Array, Array]:
         """(W, A, b, c) with f(x, u) = W s(A x + b) + c, s the activation or identity.
 
-        For `Out` A = I, b = 0; for `In` W = I, c = 0.
+        For `WeightsOutside` A = I, b = 0; for `WeightsInside` W = I, c = 0.
         """
 
 
-class Out(AbstractFamily):
+class WeightsOutside(AbstractFamily):
     """f(x, u) = w sigma(x) + b: linear in the control, homogeneous for any sigma.
 
     Called "inside" in the authors' code. [esteveyague2020large]
@@ -97,7 +101,7 @@ class Out(AbstractFamily):
         return w, jnp.eye(d), jnp.zeros(d), b
 
 
-class In(AbstractFamily):
+class WeightsInside(AbstractFamily):
     """f(x, u) = sigma(w x + b): homogeneous only if sigma is (ReLU, leaky ReLU).
 
     Called "outside" in the authors' code. Use the `H1` penalty: the field is not
@@ -170,3 +174,57 @@ class Bottleneck(AbstractFamily):
         cuts = np.cumsum([d * h, h * d, h])
         w1, w2, b2, b1 = jnp.split(u, cuts)
         return w1.reshape(d, h), w2.reshape(h, d), b2, b1
+
+
+class Readout(eqx.Module):
+    """P x + c, then clipped to [-clip, clip] when `clip` is given.
+
+    `trained` asks the optimizer to choose P and c as well.
+    """
+
+    P: Float[Array, "m d"]
+    c: Float[Array, "m"]
+    clip: float | None = eqx.field(static=True)
+    trained: bool = eqx.field(static=True)
+
+    def __init__(self, P, c=None, *, clip: float | None = None, trained: bool = False):
+        P = finite("P", P, (None, None))
+        self.P = jnp.asarray(P)
+        c = jnp.zeros(len(P)) if c is None else finite("c", c, (len(P),))
+        self.c = jnp.asarray(c)
+        if clip is not None:
+            clip = above_zero("clip", clip, "Outputs are clipped to [-clip, clip].")
+        self.clip, self.trained = clip, trained
+
+    @property
+    def m(self) -> int:
+        """Number of outputs."""
+        return self.P.shape[0]
+
+    def __call__(self, x: Float[Array, "d"]) -> Float[Array, "m"]:
+        """Output of one state."""
+        y = self.P @ x + self.c
+        return y if self.clip is None else jnp.clip(y, -self.clip, self.clip)
+
+
+def coordinate_readout(d: int, outputs: int = 1) -> Readout:
+    """The last `outputs` coordinates of the state."""
+    d, outputs = count("d", d), count("outputs", outputs)
+    if outputs > d:
+        raise InputError(f"`outputs` must be at most d = {d}, got {outputs}.")
+    return Readout(jnp.eye(d)[d - outputs :])
+
+
+def identity_readout(d: int) -> Readout:
+    """The whole state: with the squared loss, labels are then targets in R^d."""
+    return Readout(jnp.eye(count("d", d)))
+
+
+def require_readout(readout: Readout, d: int) -> None:
+    """Refuse a readout that does not take states of dimension d."""
+    instance("readout", readout, Readout, "Readout(P)")
+    if readout.P.shape[1] != d:
+        raise InputError(
+            f"`readout` must read states of dimension {d}, got P of shape "
+            f"{readout.P.shape}; pass a matrix with {d} columns."
+        )

@@ -12,7 +12,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 from scipy.optimize import minimize
 
-from pushforward.control._checks import count, not_negative, positive
+from pushforward._checks import above_zero, not_negative
+from pushforward.control._checks import count
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.errors import InputError, NumericalError
 
@@ -46,8 +47,9 @@ def _adam(problem, parameters, key, rate, steps: int, batch: int | None):
             n = len(problem.inputs)
             part = problem.sampled(jax.random.randint(draw, (batch,), 0, n))
         value, slope = jax.value_and_grad(part.objective)(now)
-        move, state = method.update(slope, state)
-        scale = -rate * schedule(t)
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes integers and floats
+            move, state = method.update(slope, state)
+            scale = -rate * schedule(t)
         now = jax.tree.map(lambda a, m: a + scale * m, now, move)
         return (now, state, key), value
 
@@ -68,7 +70,7 @@ class Adam(eqx.Module):
     batch: int | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
-        positive("rate", self.rate, "It is the first learning rate.")
+        above_zero("rate", self.rate, "It is the first learning rate.")
         count("steps", self.steps)
         if self.batch is not None:
             count("batch", self.batch)

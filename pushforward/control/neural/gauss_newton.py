@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward.control._checks import count, not_negative
+from pushforward._checks import not_negative
+from pushforward.control._checks import count
 from pushforward.control.neural.first_order import Minimized
-from pushforward.control.neural.losses import AbstractSquaredLoss
-from pushforward.control.neural.penalties import L2
+from pushforward.control.neural.losses import L2, AbstractSquaredLoss
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.errors import InputError, NumericalError
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward._checks import listed
-from pushforward.control._checks import count, not_negative, positive
+from pushforward._checks import above_zero, listed, not_negative
+from pushforward.control._checks import count
 from pushforward.control.neural.first_order import Minimized
 from pushforward.control.neural.gauss_newton import linearized, require_least_squares
 from pushforward.control.neural.problem import Parameters, TrainingProblem
@@ -35,7 +35,7 @@ class LevenbergMarquardt(eqx.Module):
         count("steps", self.steps)
         not_negative("tolerance", self.tolerance)
         for shift in listed("shifts", self.shifts, "positive numbers"):
-            positive("shifts", shift, "Each is the first shift of one descent.")
+            above_zero("shifts", shift, "Each is the first shift of one descent.")
         if not self.shifts:
             raise InputError("`shifts` must have at least one number, got none.")
 

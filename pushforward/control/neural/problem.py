@@ -1,6 +1,11 @@
-"""A training problem: data, form, loss, penalty and horizon, as one objective."""
+"""A training problem: data, form, loss, penalty and horizon, as one objective.
 
+One layer as one step of an explicit Runge-Kutta scheme with frozen control.
+"""
+
+import abc
 import dataclasses
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -9,23 +14,62 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward.control._checks import (
-    count,
-    finite,
-    instance,
-    not_negative,
-    positive,
-)
-from pushforward.control.neural.families import AbstractFamily
-from pushforward.control.neural.losses import AbstractLoss, Squared
-from pushforward.control.neural.penalties import L1, L2, AbstractPenalty
-from pushforward.control.neural.readouts import (
+from pushforward._checks import above_zero, not_negative
+from pushforward.control._checks import count, finite, instance
+from pushforward.control.neural.families import (
+    AbstractFamily,
     Readout,
     coordinate_readout,
     require_readout,
 )
-from pushforward.control.neural.schemes import AbstractScheme, Midpoint
+from pushforward.control.neural.losses import (
+    L1,
+    L2,
+    AbstractLoss,
+    AbstractPenalty,
+    Squared,
+)
 from pushforward.errors import InputError
+
+Slope = Callable[[Array], Array]
+
+
+class AbstractScheme(eqx.Module):
+    """x_{k+1} from x_k for x' = f(x) over dt; a control never jumps inside a step."""
+
+    @abc.abstractmethod
+    def step(
+        self, f: Slope, x: Float[Array, "n d"], dt: Float[Array, ""]
+    ) -> Float[Array, "n d"]:
+        """One step."""
+
+
+class Euler(AbstractScheme):
+    """x + dt f(x): the residual block. As an ODE solver it is of first order."""
+
+    def step(self, f, x, dt):
+        """One evaluation of f."""
+        return x + dt * f(x)
+
+
+class Midpoint(AbstractScheme):
+    """x + dt f(x + dt/2 f(x)), of second order."""
+
+    def step(self, f, x, dt):
+        """Two evaluations of f."""
+        return x + dt * f(x + 0.5 * dt * f(x))
+
+
+class RungeKutta(AbstractScheme):
+    """The classical scheme of fourth order."""
+
+    def step(self, f, x, dt):
+        """Four evaluations of f."""
+        k1 = f(x)
+        k2 = f(x + 0.5 * dt * k1)
+        k3 = f(x + 0.5 * dt * k2)
+        k4 = f(x + dt * k3)
+        return x + dt / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
 
 class Parameters(NamedTuple):
@@ -44,8 +88,9 @@ class TrainingProblem(eqx.Module):
     the layers. A fixed target for the whole state is the `Squared` loss with the
     identity as readout. `chunk` bounds memory: that many samples at a time.
 
-    >>> from pushforward.control.neural.families import Out
-    >>> problem = TrainingProblem(Out(2), np.eye(2), [-1.0, 1.0], horizon=1.0, layers=4)
+    >>> from pushforward.control.neural.families import WeightsOutside
+    >>> form = WeightsOutside(2)
+    >>> problem = TrainingProblem(form, np.eye(2), [-1.0, 1.0], horizon=1.0, layers=4)
     >>> problem.zero().controls.shape
     (4, 6)
     """
@@ -80,7 +125,7 @@ class TrainingProblem(eqx.Module):
         scheme: AbstractScheme = Midpoint(),
         chunk: int | None = None,
     ):
-        instance("family", family, AbstractFamily, "Out(d)")
+        instance("family", family, AbstractFamily, "WeightsOutside(d)")
         instance("loss", loss, AbstractLoss, "SquaredHinge()")
         instance("scheme", scheme, AbstractScheme, "Midpoint()")
         points = _states(inputs, family.d)
@@ -95,7 +140,7 @@ class TrainingProblem(eqx.Module):
         self.weights = jnp.full(len(points), 1.0 / len(points))
         self.penalty = L2(0.01) if penalty is None else penalty
         instance("penalty", self.penalty, AbstractPenalty, "L2(0.01)")
-        self.horizon = jnp.asarray(positive("horizon", horizon, "It is the depth T."))
+        self.horizon = jnp.asarray(above_zero("horizon", horizon, "It is the depth T."))
         self.final = jnp.asarray(not_negative("final", final))
         self.tracking = jnp.asarray(not_negative("tracking", tracking))
         if self.final == 0 and self.tracking == 0:
@@ -193,7 +238,7 @@ class TrainingProblem(eqx.Module):
         new = object.__new__(TrainingProblem)
         for field in dataclasses.fields(self):
             object.__setattr__(new, field.name, getattr(self, field.name))
-        t = positive("horizon", float(horizon), "It is the depth T.")
+        t = above_zero("horizon", float(horizon), "It is the depth T.")
         object.__setattr__(new, "horizon", jnp.asarray(t))
         if layers is not None:
             object.__setattr__(new, "layers", count("layers", layers))

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward.control._checks import count, finite
-from pushforward.control.neural.penalties import L2
+from pushforward.control.neural.losses import L2
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.errors import InputError
 

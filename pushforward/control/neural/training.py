@@ -1,6 +1,6 @@
 """The verb of this folder: train a neural ODE, from several starts if asked."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -10,22 +10,22 @@ from jaxtyping import Array
 
 from pushforward._checks import prng_key, shown
 from pushforward.control._checks import count
-from pushforward.control.neural.families import AbstractFamily
+from pushforward.control.neural.families import AbstractFamily, Readout
 from pushforward.control.neural.first_order import AdamThenLBFGS, Minimized
-from pushforward.control.neural.losses import AbstractLoss, Squared
-from pushforward.control.neural.penalties import AbstractPenalty
+from pushforward.control.neural.losses import AbstractLoss, AbstractPenalty, Squared
 from pushforward.control.neural.problem import (
+    AbstractScheme,
+    Midpoint,
     Parameters,
     TrainingProblem,
     require_smooth,
 )
-from pushforward.control.neural.readouts import Readout
-from pushforward.control.neural.schemes import AbstractScheme, Midpoint
 from pushforward.control.neural.targets import require_reachable
 from pushforward.control.neural.trained import Trained
 from pushforward.errors import InputError
 
 
+@runtime_checkable
 class Solver(Protocol):
     """Anything with `minimize(problem, start, key)`: LBFGS, ILQR, your own."""
 
@@ -91,10 +91,10 @@ def train(
     `TrainingProblem`; `solver` and `starts` are those of `optimize`.
 
     >>> import jax, jax.numpy as jnp, numpy as np
-    >>> from pushforward.control.neural.families import Out
+    >>> from pushforward.control.neural.families import WeightsOutside
     >>> from pushforward.control.neural.gauss_newton import ILQR
     >>> data = np.array([[0.3, 0.0], [-0.4, 0.0]]), np.array([1.0, -1.0])
-    >>> fit = train(Out(2), data, tracking=1.0, horizon=4.0, solver=ILQR(),
+    >>> fit = train(WeightsOutside(2), data, tracking=1.0, horizon=4.0, solver=ILQR(),
     ...             key=jax.random.key(0))
     >>> bool(fit.risk()[-1] < 0.01)
     True

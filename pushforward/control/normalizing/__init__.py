@@ -15,9 +15,13 @@ from pushforward.control.normalizing.normalizing_flow import (
     NormalizingFlow as NormalizingFlow,
 )
 from pushforward.control.normalizing.normalizing_flow import identity as identity
-from pushforward.control.normalizing.quality import Distance as Distance
-from pushforward.control.normalizing.quality import distance_to_map as distance_to_map
-from pushforward.control.normalizing.quality import sample_distance as sample_distance
+from pushforward.control.normalizing.rearrangements import Distance as Distance
+from pushforward.control.normalizing.rearrangements import (
+    distance_to_map as distance_to_map,
+)
+from pushforward.control.normalizing.rearrangements import (
+    sample_distance as sample_distance,
+)
 from pushforward.control.normalizing.rearrangements import (
     volume_preserving as volume_preserving,
 )

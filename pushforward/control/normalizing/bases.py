@@ -19,7 +19,9 @@ class AbstractLaw(eqx.Module):
     __repr__ = shown
 
     @abc.abstractmethod
-    def log_density(self, z: Float[Array, "n k"]) -> Float[Array, "n"]:
+    def log_density(
+        self, z: Float[Array, "n k"] | Float[np.ndarray, "n k"]
+    ) -> Float[Array, "n"]:
         """The logarithm of the density at every row."""
 
     @abc.abstractmethod
@@ -38,7 +40,9 @@ class StandardNormal(AbstractLaw):
     -1.8379
     """
 
-    def log_density(self, z: Float[Array, "n k"]) -> Float[Array, "n"]:
+    def log_density(
+        self, z: Float[Array, "n k"] | Float[np.ndarray, "n k"]
+    ) -> Float[Array, "n"]:
         """-|z|^2 / 2 - (k / 2) log(2 pi)."""
         return -0.5 * (jnp.sum(z**2, axis=1) + z.shape[1] * jnp.log(2 * jnp.pi))
 
@@ -57,7 +61,9 @@ class UnitCube(AbstractLaw):
     [0.0, -inf]
     """
 
-    def log_density(self, z: Float[Array, "n k"]) -> Float[Array, "n"]:
+    def log_density(
+        self, z: Float[Array, "n k"] | Float[np.ndarray, "n k"]
+    ) -> Float[Array, "n"]:
         """Zero inside, minus infinity outside."""
         inside = jnp.all((z >= 0) & (z <= 1), axis=1)
         return jnp.where(inside, 0.0, -jnp.inf)

@@ -34,7 +34,7 @@ BUDGET = 2**24  # numbers per chunk at most, so that memory stays linear
 Numbers = Array | np.ndarray
 
 
-class Blocks(NamedTuple):
+class ShearStack(NamedTuple):
     """B maps x + e sum_g slope_g clip(a.x - start_g, 0, length_g), applied in order.
 
     `log_factor` is the log-determinant where a.x > threshold.
@@ -49,7 +49,7 @@ class Blocks(NamedTuple):
     log_factor: Numbers
 
 
-def forward_blocks(w, a, b, durations) -> Blocks:
+def forward_blocks(w, a, b, durations) -> ShearStack:
     """The blocks of pieces run in order."""
     if is_traced(w, a, b, durations):
         return _single(w, a, b, durations, jnp)
@@ -57,22 +57,22 @@ def forward_blocks(w, a, b, durations) -> Blocks:
     return _grouped(*numbers)
 
 
-def inverse_blocks(w, a, b, durations) -> Blocks:
+def inverse_blocks(w, a, b, durations) -> ShearStack:
     """The blocks of the same pieces undone: last first, with -w for w."""
     return forward_blocks(-w[::-1], a[::-1], b[::-1], durations[::-1])
 
 
-def _single(w, a, b, durations, np_) -> Blocks:
+def _single(w, a, b, durations, np_) -> ShearStack:
     """One block per piece; also under a JAX transformation."""
     exponent = np_.sum(a * w, axis=1) * durations
     small = np_.abs(exponent) < 1e-300  # shears, where (e^s - 1)/s is one
     ratio = np_.where(small, 1.0, np_.expm1(exponent) / np_.where(small, 1.0, exponent))
     e = w * (durations * ratio)[:, None]
     one = np_.ones((len(b), 1), dtype=e.dtype)
-    return Blocks(a, e, -b[:, None], one, one * np.inf, -b, exponent)
+    return ShearStack(a, e, -b[:, None], one, one * np.inf, -b, exponent)
 
 
-def _grouped(w, a, b, durations) -> Blocks:
+def _grouped(w, a, b, durations) -> ShearStack:
     single = _single(w, a, b, durations, np)
     k = len(b)
     if k == 0:
@@ -101,7 +101,7 @@ def _grouped(w, a, b, durations) -> Blocks:
     slope[np.isinf(start)] = 0.0
     start, slope, length = _without_flats(start, slope, length)
     threshold, log_factor = single.threshold[lead], single.log_factor[lead]
-    return Blocks(a[lead], e, start, slope, length, threshold, log_factor)
+    return ShearStack(a[lead], e, start, slope, length, threshold, log_factor)
 
 
 def _first_of_group(w, a, exponent) -> np.ndarray:
@@ -131,7 +131,7 @@ def _without_flats(start, slope, length) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def apply(
-    blocks: Blocks, x: Float[Array, "n d"]
+    blocks: ShearStack, x: Float[Array, "n d"]
 ) -> tuple[Float[Array, "n d"], Float[Array, "n"]]:
     """Images of the rows of x, and the log-determinant at each of them.
 
@@ -141,7 +141,7 @@ def apply(
     n, d = x.shape
     if n == 0 or len(blocks.threshold) == 0:
         return x, jnp.zeros(n, x.dtype)
-    blocks = Blocks(*(jnp.asarray(v, x.dtype) for v in _filled(blocks)))
+    blocks = ShearStack(*(jnp.asarray(v, x.dtype) for v in _filled(blocks)))
     most = CHUNK if jax.default_backend() == "cpu" else WIDE_CHUNK
     chunk = min(most, max(1, BUDGET // d), _round_up(n))
     count = -(-n // chunk)
@@ -156,7 +156,7 @@ def apply(
     return y[:n], log_det[:n]
 
 
-def _filled(blocks: Blocks) -> tuple:
+def _filled(blocks: ShearStack) -> tuple:
     """Blocks, then identities up to the next of a few sizes."""
     k = len(blocks.threshold)
     more = _round_up(k) - k
@@ -172,7 +172,7 @@ def _round_up(k: int) -> int:
 
 
 @jax.jit
-def _scan(blocks: Blocks, x: Float[Array, "n d"]):
+def _scan(blocks: ShearStack, x: Float[Array, "n d"]):
     """All blocks on one chunk.
 
     In low dimension coordinates are separate arrays: a step is then one fused loop
@@ -185,7 +185,7 @@ def _scan(blocks: Blocks, x: Float[Array, "n d"]):
     return (jnp.stack(y, axis=1) if isinstance(y, tuple) else y.T), log_det
 
 
-def _low_step(carry, block: Blocks):
+def _low_step(carry, block: ShearStack):
     x, log_det = carry
     z = functools.reduce(jnp.add, [a * x_i for a, x_i in zip(block.a, x, strict=True)])
     shift, log_det = _profile(block, z), _gained(block, z, log_det)
@@ -195,14 +195,14 @@ def _low_step(carry, block: Blocks):
     ), None
 
 
-def _step(carry, block: Blocks):
+def _step(carry, block: ShearStack):
     x, log_det = carry
     z = block.a @ x
     shift, log_det = _profile(block, z), _gained(block, z, log_det)
     return (x + block.e[:, None] * shift[None, :], log_det), None
 
 
-def _profile(block: Blocks, z: Array) -> Array:
+def _profile(block: ShearStack, z: Array) -> Array:
     """sum_g slope_g clip(z - start_g, 0, length_g)."""
     shift = jnp.zeros_like(z)
     for g in range(block.start.shape[0]):
@@ -213,5 +213,5 @@ def _profile(block: Blocks, z: Array) -> Array:
     return shift
 
 
-def _gained(block: Blocks, z: Array, log_det: Array) -> Array:
+def _gained(block: ShearStack, z: Array, log_det: Array) -> Array:
     return log_det + jnp.where(z > block.threshold, block.log_factor, 0.0)

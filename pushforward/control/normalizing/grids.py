@@ -5,9 +5,8 @@ import numpy as np
 from pushforward._checks import whole
 from pushforward.control._checks import finite
 from pushforward.control.normalizing.bases import AbstractLaw, UnitCube
-from pushforward.control.normalizing.lattice import Shift, Word, plane_cycle
 from pushforward.control.normalizing.normalizing_flow import NormalizingFlow, identity
-from pushforward.control.normalizing.routing import route
+from pushforward.control.normalizing.routing import Shift, Word, plane_cycle, route
 from pushforward.errors import InputError
 
 RAMP = 1e-6  # width of a ramp over width of a cell

@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from scipy.special import ndtr, ndtri
 
-from pushforward._checks import whole
-from pushforward.control._checks import finite, positive
+from pushforward._checks import above_zero, whole
+from pushforward.control._checks import finite
 from pushforward.control.normalizing.normalizing_flow import NormalizingFlow
 from pushforward.errors import InputError
 
@@ -57,7 +57,7 @@ def knothe_rosenblatt(
     if n < FEWEST:
         raise InputError(f"`samples` must have at least {FEWEST} rows, got {n}.")
     neurons, rounds = whole("neurons", neurons, 1), whole("rounds", rounds, 1)
-    width = positive("bandwidth", bandwidth, "It multiplies the rule of thumb.")
+    width = above_zero("bandwidth", bandwidth, "It multiplies the rule of thumb.")
     spread = x.std(axis=0)
     if not np.all(spread > 0):
         j = int(np.argmin(spread))

@@ -1,16 +1,61 @@
-"""Accelerated proximal gradient on a uniform grid of layers: zeros are bitwise."""
+"""Accelerated proximal gradient on a uniform grid of layers: zeros are bitwise.
 
-from typing import NamedTuple
+Proximal maps of the l1 norm, with and without a bound on it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
+from pushforward._shapes import Number
 from pushforward.control._checks import count
 from pushforward.control.neural.problem import Parameters, TrainingProblem
-from pushforward.control.sparsity.proximal import rows_prox
+
+
+def soft_threshold(v: Float[Array, "p"], tau: Number) -> Float[Array, "p"]:
+    """Move every entry toward zero by tau; entries below tau become exactly zero."""
+    return jnp.where(jnp.abs(v) > tau, v - jnp.sign(v) * tau, 0.0)
+
+
+def project_l1_ball(v: Float[Array, "p"], radius: Number) -> Float[Array, "p"]:
+    """Nearest point of {||x||_1 <= radius}, by sorting.
+
+    Not a rescaling: entries move toward zero by the same amount, and the small
+    ones vanish.
+    """
+    size = jnp.abs(v)
+    ordered = jnp.sort(size)[::-1]
+    count = jnp.arange(1.0, len(v) + 1.0)
+    level = (jnp.cumsum(ordered) - radius) / count
+    last = jnp.sum(ordered > level) - 1
+    inside = jnp.sum(size) <= radius
+    # of an inside point the level is not positive: nothing to remove
+    return jnp.where(inside, v, soft_threshold(v, jnp.maximum(level[last], 0.0)))
+
+
+def bounded_l1_prox(
+    v: Float[Array, "p"], weight: Number, radius: Number
+) -> Float[Array, "p"]:
+    """argmin_x 1/2 |x - v|^2 + weight ||x||_1 over ||x||_1 <= radius.
+
+    Soft threshold, then projection: the composition is the exact minimizer.
+
+    >>> bounded_l1_prox(jnp.array([3.0, -0.5]), jnp.array(1.0), jnp.array(1.5))
+    Array([1.5, 0. ], dtype=float64)
+    """
+    return project_l1_ball(soft_threshold(v, weight), radius)
+
+
+def rows_prox(
+    v: Float[Array, "k p"], weight: Number, radius: Number
+) -> Float[Array, "k p"]:
+    """`bounded_l1_prox` of every row: one layer at a time."""
+    return jax.vmap(lambda row: bounded_l1_prox(row, weight, radius))(v)
 
 
 class _State(NamedTuple):
@@ -44,13 +89,23 @@ class Fista(eqx.Module):
         controls = rows_prox(controls, jnp.asarray(0.0), penalty.bound)  # type: ignore
         value = _total(problem, controls)
         state = _State(controls, controls, jnp.asarray(1.0), jnp.asarray(1.0), value)
-        history = [float(value)]
-        for _ in range(max(1, self.steps // self.block)):
-            state = _run(problem, state, self.block)
-            history.append(float(state.value))
-            if history[-2] - history[-1] <= self.tolerance * abs(history[-1]):
-                break
-        return state.now, np.array(history)
+        return descended(lambda s: _run(problem, s, self.block), state, self)
+
+
+def descended(
+    run: Callable[[Any], Any], state: Any, settings: Any
+) -> tuple[Array, np.ndarray]:
+    """Blocks of steps until one gains too little; the end, and the values on the way.
+
+    A state has `now` and `value`; settings have `steps`, `block` and `tolerance`.
+    """
+    history = [float(state.value)]
+    for _ in range(max(1, settings.steps // settings.block)):
+        state = run(state)
+        history.append(float(state.value))
+        if history[-2] - history[-1] <= settings.tolerance * abs(history[-1]):
+            break
+    return state.now, np.array(history)
 
 
 @eqx.filter_jit

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from pushforward.control._checks import count
 from pushforward.control.neural.problem import Parameters, TrainingProblem
-from pushforward.control.sparsity.proximal import soft_threshold
+from pushforward.control.sparsity.fista import descended, soft_threshold
 from pushforward.errors import InputError
 
 
@@ -68,13 +68,7 @@ class Lumped(eqx.Module):
         one = jnp.asarray(1.0)
         value = lumped_objective(problem, g)
         state = _State(g, g, one, 1e-2 * one, value)
-        history = [float(value)]
-        for _ in range(max(1, self.steps // self.block)):
-            state = _run(problem, state, self.block)
-            history.append(float(state.value))
-            if history[-2] - history[-1] <= self.tolerance * abs(history[-1]):
-                break
-        return state.now, np.array(history)
+        return descended(lambda s: _run(problem, s, self.block), state, self)
 
 
 @eqx.filter_jit

@@ -1,4 +1,7 @@
-"""Train with the L1 penalty: warm start, lumped descent, exact zeros, pruning."""
+"""Train with the L1 penalty: warm start, lumped descent, exact zeros, pruning.
+
+Exact zeros on the grid a network was trained on, for forms that cannot be lumped.
+"""
 
 from dataclasses import dataclass
 
@@ -8,13 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward.control.neural.families import AbstractFamily, Out
+from pushforward.control.neural.families import AbstractFamily, Readout, WeightsOutside
 from pushforward.control.neural.first_order import AdamThenLBFGS
-from pushforward.control.neural.losses import AbstractLoss, SquaredHinge
-from pushforward.control.neural.penalties import L1, L2
-from pushforward.control.neural.problem import Parameters, TrainingProblem
-from pushforward.control.neural.readouts import Readout
-from pushforward.control.neural.schemes import AbstractScheme, Midpoint
+from pushforward.control.neural.losses import L1, L2, AbstractLoss, SquaredHinge
+from pushforward.control.neural.problem import (
+    AbstractScheme,
+    Midpoint,
+    Parameters,
+    TrainingProblem,
+)
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import Solver, optimize, pair
 from pushforward.control.sparsity.fista import Fista
@@ -57,12 +62,12 @@ class SparseTrained:
     def stopping_value(self) -> float:
         """(T - T*) max_{||v||_1 <= 1} <grad E(X*), f(X*, v)>, equal to lam at optima.
 
-        For the form `Out`, linear in the control: the maximum is at a vertex.
+        For `WeightsOutside`, linear in the control: the maximum is at a vertex.
         """
         problem = self.trained.problem
-        if not isinstance(problem.family, Out):
+        if not isinstance(problem.family, WeightsOutside):
             raise InputError(
-                "the stopping identity is evaluated for the form Out only."
+                "the stopping identity is evaluated for WeightsOutside only."
             )
         end = jnp.asarray(self.trained.trajectory(problem.inputs)[-1])
         rest = float(problem.horizon) - self.active_time
@@ -214,3 +219,30 @@ def finish_sparse(
     history = np.concatenate([first, second])
     trained = Trained(problem, Parameters(controls, None), history, second[-1:], 0.0)
     return SparseTrained(trained, np.asarray(g))
+
+
+def sparsify(
+    warm: Trained, penalty: L1, *, fista: Fista = Fista(steps=1000, block=100)
+) -> SparseTrained:
+    """Replace the penalty of a trained network by `penalty` and descend to exact zeros.
+
+    Same layers, same form (any), same misfit; FISTA starts from the controls of
+    `warm`. Layers that the smooth penalty made small become the identity, bit for
+    bit. A trained readout is kept as it is.
+    """
+    if not isinstance(penalty, L1):
+        raise InputError(
+            f"exact sparsity needs `penalty=L1(lam, bound)`, got "
+            f"{type(penalty).__name__}; for instance L1(0.02, 200.0)."
+        )
+    problem = eqx.tree_at(
+        lambda p: (p.penalty, p.readout),
+        warm.problem,
+        (penalty, warm.readout),
+        is_leaf=lambda x: x is warm.problem.penalty or x is warm.problem.readout,
+    )
+    controls, history = fista.minimize(problem, jnp.asarray(warm.controls))
+    kept = Trained(
+        problem, Parameters(controls, None), history, np.asarray(history[-1:]), 0.0
+    )
+    return SparseTrained(kept, None)

@@ -14,7 +14,7 @@ from pushforward.fields import AbstractField, Attention, Perceptron, Sum, Switch
 NOTHING = 1e-12  # a piece that lasts this share of the whole is left out
 
 
-class Blocks(eqx.Module):
+class LayerStack(eqx.Module):
     """k pieces P_x(V A_B[mu](x) + W (U x + b)_+), each with its duration."""
 
     V: Float[Array, "k d d"]
@@ -27,7 +27,7 @@ class Blocks(eqx.Module):
     @classmethod
     def random(
         cls, k: int, d: int, horizon: float, *, key: PRNGKeyArray, scale: float = 0.5
-    ) -> Blocks:
+    ) -> LayerStack:
         """Small Gaussian weights and equal durations: where plain training starts."""
         names = jax.random.split(key, 5)
         shapes = ((k, d, d), (k, d, d), (k, d, d), (k, d, d), (k, d))
@@ -36,7 +36,7 @@ class Blocks(eqx.Module):
         return cls(V, B, W, U, b, jnp.full(k, horizon / k))
 
     @classmethod
-    def of(cls, schedule: Switched) -> Blocks:
+    def of(cls, schedule: Switched) -> LayerStack:
         """The weights of a schedule of attention and perceptrons."""
         if not isinstance(schedule, Switched):
             raise InputError(
@@ -77,7 +77,7 @@ class Blocks(eqx.Module):
         lasts = np.asarray(self.durations)
         return lasts > NOTHING * lasts.sum()
 
-    def merged(self, k: int, other: int) -> Blocks:
+    def merged(self, k: int, other: int) -> LayerStack:
         """Pieces k and other at the same time, for as long as both took together.
 
         Velocities are averaged over the two durations; hidden units stand side by side.
@@ -100,12 +100,12 @@ class Blocks(eqx.Module):
             self.b.at[k].set(b),
             self.durations.at[k].set(T + S).at[other].set(0.0),
         )
-        return Blocks(*new)
+        return LayerStack(*new)
 
-    def widened(self, width: int) -> Blocks:
+    def widened(self, width: int) -> LayerStack:
         """Room for more hidden units, all of them off."""
         more = max(width - self.b.shape[1], 0)
-        return Blocks(
+        return LayerStack(
             self.V,
             self.B,
             jnp.pad(self.W, ((0, 0), (0, 0), (0, more))),
@@ -115,7 +115,7 @@ class Blocks(eqx.Module):
         )
 
 
-def _free_units(blocks: Blocks, k: int, other: int) -> np.ndarray:
+def _free_units(blocks: LayerStack, k: int, other: int) -> np.ndarray:
     """For each hidden unit of piece k, the unit of the other that moves in, or -1."""
     taken = np.any(np.asarray(blocks.W[k]) != 0, axis=0)
     moving = np.flatnonzero(np.any(np.asarray(blocks.W[other]) != 0, axis=0))
@@ -129,7 +129,7 @@ def _free_units(blocks: Blocks, k: int, other: int) -> np.ndarray:
 
 def _dimension(schedule: Switched) -> int:
     for field in schedule.fields:
-        for part in _parts(field):
+        for part in field.sublayers():
             if isinstance(part, Perceptron):
                 return int(part.W.shape[0])
             if isinstance(part, Attention) and part.V is not None:
@@ -140,15 +140,11 @@ def _dimension(schedule: Switched) -> int:
     )
 
 
-def _parts(field: AbstractField) -> tuple[AbstractField, ...]:
-    return field.fields if isinstance(field, Sum) else (field,)
-
-
 def _weights(field: AbstractField, d: int) -> list[np.ndarray]:
     zero = np.zeros((d, d))
     out = [zero, zero, np.zeros((d, 0)), np.zeros((0, d)), np.zeros(0)]
     seen = set()
-    for part in _parts(field):
+    for part in field.sublayers():
         known = isinstance(part, Attention) or (
             isinstance(part, Perceptron) and part.activation is jax.nn.relu
         )

@@ -9,7 +9,7 @@ from pushforward.control.steering.geometry import (
     random_directions,
     unit,
 )
-from pushforward.control.steering.plan import Plan
+from pushforward.control.steering.steered import Plan
 from pushforward.errors import NumericalError
 
 STEP, STEPS = 0.2, 50  # of the scalar equation while axes are compared

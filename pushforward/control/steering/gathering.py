@@ -4,7 +4,7 @@ import numpy as np
 
 from pushforward.control.steering.controls import Pull
 from pushforward.control.steering.geometry import angles, random_directions, unit
-from pushforward.control.steering.plan import Plan
+from pushforward.control.steering.steered import Plan
 
 CAP = 1.2  # radians: all points end inside this cap, well within a hemisphere
 TRIES = 400

@@ -3,13 +3,13 @@
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
+from pushforward.control.steering.controls import clearance, leg
 from pushforward.control.steering.geometry import (
     angles,
     random_directions,
     unit,
 )
-from pushforward.control.steering.legs import clearance, leg
-from pushforward.control.steering.plan import Plan
+from pushforward.control.steering.steered import Plan
 from pushforward.errors import NumericalError
 
 MARGIN = 0.003  # radians that a cap keeps from the nearest other cluster
@@ -19,7 +19,7 @@ ROOM = 0.5  # radians around an input that is being cut
 WORK = 6_000_000  # products of pairs of waypoints and points to keep clear of
 
 
-class Atoms:
+class Destinations:
     """Which particles make up each cluster, its mass, and where it must go."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Atoms:
         return unit(cloud.weights[mine] @ cloud.points[mine])
 
 
-def match(plan: Plan, atoms: Atoms) -> None:
+def match(plan: Plan, atoms: Destinations) -> None:
     """Every cluster to its goal along legs that leave all the others in place."""
     waiting = list(range(len(atoms.owner)))
     detours = 0
@@ -60,7 +60,7 @@ def match(plan: Plan, atoms: Atoms) -> None:
                 )
 
 
-def _travel(plan: Plan, atoms: Atoms, k: int, goal: np.ndarray) -> bool:
+def _travel(plan: Plan, atoms: Destinations, k: int, goal: np.ndarray) -> bool:
     """Take cluster k to the goal, if there is a way."""
     others = _others(plan, atoms, k)
     path = route(plan.rng, atoms.place(plan, k), goal, others)
@@ -76,7 +76,7 @@ def _travel(plan: Plan, atoms: Atoms, k: int, goal: np.ndarray) -> bool:
     return True
 
 
-def make_room(plan: Plan, atoms: Atoms, rest: np.ndarray) -> None:
+def make_room(plan: Plan, atoms: Destinations, rest: np.ndarray) -> None:
     """Clusters near the points `rest` go to their goals, or aside."""
     for k, goal in enumerate(atoms.goals):
         place = atoms.place(plan, k)
@@ -88,7 +88,7 @@ def make_room(plan: Plan, atoms: Atoms, rest: np.ndarray) -> None:
             _step_aside(plan, atoms, k)
 
 
-def _step_aside(plan: Plan, atoms: Atoms, k: int) -> bool:
+def _step_aside(plan: Plan, atoms: Destinations, k: int) -> bool:
     """Move cluster k to a free place, away from all points and all goals."""
     free = random_directions(plan.rng, 400, len(atoms.goals[k]))
     taken = np.concatenate([_others(plan, atoms, k), np.stack(atoms.goals)])
@@ -97,7 +97,7 @@ def _step_aside(plan: Plan, atoms: Atoms, k: int) -> bool:
     return any(_travel(plan, atoms, k, free[place]) for place in order)
 
 
-def _others(plan: Plan, atoms: Atoms, k: int) -> np.ndarray:
+def _others(plan: Plan, atoms: Destinations, k: int) -> np.ndarray:
     return plan.others(atoms.owner[k], atoms.members[k])
 
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from pushforward.control._checks import finite, positive
+from pushforward._checks import above_zero
+from pushforward.control._checks import finite
 from pushforward.control.steering.controls import Consensus
 from pushforward.control.steering.disentangling import disentangle
 from pushforward.control.steering.gathering import gather
 from pushforward.control.steering.geometry import Cloud, angles
-from pushforward.control.steering.matching_points import Atoms, match
-from pushforward.control.steering.plan import Plan
+from pushforward.control.steering.matching_points import Destinations, match
 from pushforward.control.steering.slicing import slice_all
-from pushforward.control.steering.steered import Steered, weight_norms
+from pushforward.control.steering.steered import Plan, Steered, weight_norms
 from pushforward.control.steering.targets import (
     Goal,
     checked_goals,
@@ -22,7 +22,7 @@ from pushforward.control.steering.targets import (
 )
 from pushforward.errors import InputError, NumericalError
 from pushforward.fields import Switched
-from pushforward.flows._progress import reporter
+from pushforward.flows import reporter
 from pushforward.measures import Particles
 from pushforward.transport import wasserstein_distance
 
@@ -67,9 +67,9 @@ def steer(
     """
     clouds = checked_sources(sources)
     goals = checked_goals(clouds, targets)
-    beta, tol = float(finite("beta", beta)), positive("tol", tol, "It is an angle.")
+    beta, tol = float(finite("beta", beta)), above_zero("tol", tol, "It is an angle.")
     if horizon is not None:
-        horizon = positive("horizon", horizon, "It is the total time.")
+        horizon = above_zero("horizon", horizon, "It is the total time.")
     if not attention:
         _refuse_without_attention(clouds)
     plan = Plan(clouds, np.random.default_rng(seed), reporter(progress))
@@ -84,7 +84,7 @@ def steer(
     return _result(plan, sources, goals, atoms, horizon)
 
 
-def cluster(plan: Plan, goals: list[Goal], beta: float, tol: float) -> Atoms:
+def cluster(plan: Plan, goals: list[Goal], beta: float, tol: float) -> Destinations:
     """V = I, B = beta I until every input is a point, up to tol."""
     d, elapsed = plan.clouds[0].points.shape[1], 0.0
     piece, clouds = Consensus(beta, d), plan.clouds
@@ -99,7 +99,7 @@ def cluster(plan: Plan, goals: list[Goal], beta: float, tol: float) -> Atoms:
             "between inputs. A smaller beta contracts more surely.",
             partial=tuple(plan.log),
         )
-    atoms = Atoms()
+    atoms = Destinations()
     for i, (goal, cloud) in enumerate(zip(goals, plan.clouds, strict=True)):
         everything = np.ones(len(cloud.points), dtype=bool)
         atoms.add(i, everything, goal.place(0, everything, cloud.weights), 1.0)
@@ -107,7 +107,7 @@ def cluster(plan: Plan, goals: list[Goal], beta: float, tol: float) -> Atoms:
 
 
 def _result(
-    plan: Plan, sources, goals: list[Goal], atoms: Atoms, horizon: float | None
+    plan: Plan, sources, goals: list[Goal], atoms: Destinations, horizon: float | None
 ) -> Steered:
     durations = np.array([entry.duration for entry in plan.log])
     if not len(durations):
@@ -121,7 +121,7 @@ def _result(
     return Steered(schedule, errors, weight_norms(schedule), tuple(plan.log), finals)
 
 
-def _error(i: int, cloud: Cloud, goal: Goal, atoms: Atoms) -> float:
+def _error(i: int, cloud: Cloud, goal: Goal, atoms: Destinations) -> float:
     """W_2 to the target, along the parts when their masses are exact.
 
     Masses that differ by 1e-16 would show as 1e-8 in the square root of a plan.

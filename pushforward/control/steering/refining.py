@@ -10,20 +10,21 @@ import numpy as np
 import optax
 from jaxtyping import PRNGKeyArray
 
-from pushforward.control._checks import count, positive
-from pushforward.control.steering.blocks import Blocks
+from pushforward._checks import above_zero
+from pushforward.control._checks import count
+from pushforward.control.steering.blocks import LayerStack
 from pushforward.control.steering.objective import (
     Objective,
     Pair,
     mean_square,
     objective_of,
     pairs_of,
+    rolled_out,
 )
-from pushforward.control.steering.rollout import rolled_out
 from pushforward.control.steering.steered import WEIGHTS, weight_norms
 from pushforward.errors import InputError
 from pushforward.fields import Switched
-from pushforward.flows._progress import reporter
+from pushforward.flows import reporter
 from pushforward.measures import Particles
 from pushforward.transport import wasserstein_distance
 
@@ -90,7 +91,7 @@ def refine(
 
     [geshkovski2024measure, feydy2019interpolating]
     """
-    start = Blocks.of(field)
+    start = LayerStack.of(field)
     pairs = pairs_of(sources, targets)
     if pairs[0].x.shape[1] != start.V.shape[1]:
         raise InputError(
@@ -130,15 +131,15 @@ def learn(
     The same objective and optimizer; `pieces` of equal length with Gaussian weights.
     """
     pairs = pairs_of(sources, targets)
-    horizon = positive("horizon", horizon, "It is the total time.")
+    horizon = above_zero("horizon", horizon, "It is the total time.")
     d = pairs[0].x.shape[1]
-    start = Blocks.random(count("pieces", pieces), d, horizon, key=key)
+    start = LayerStack.random(count("pieces", pieces), d, horizon, key=key)
     objective = objective_of(pairs, penalty, eps, substeps)
     blocks, history = _descend(start, objective, steps, rate, progress)
     return _refined(start, blocks, pairs, history, substeps)
 
 
-def _thinned(blocks: Blocks, pieces: int, objective: Objective) -> Blocks:
+def _thinned(blocks: LayerStack, pieces: int, objective: Objective) -> LayerStack:
     """Merge neighbors, the cheapest first, until this many pieces last."""
     units = int(np.any(np.asarray(blocks.W) != 0, axis=1).sum())
     blocks = blocks.widened(units)
@@ -153,11 +154,11 @@ def _thinned(blocks: Blocks, pieces: int, objective: Objective) -> Blocks:
 
 
 def _descend(
-    blocks: Blocks, objective: Objective, steps: int, rate: float, progress
-) -> tuple[Blocks, np.ndarray]:
+    blocks: LayerStack, objective: Objective, steps: int, rate: float, progress
+) -> tuple[LayerStack, np.ndarray]:
     """Adam with a cosine schedule on all weights; the best iterate is kept."""
     steps = count("steps", steps, 0)
-    rate = positive("rate", rate, "It is the step of Adam.")
+    rate = above_zero("rate", rate, "It is the step of Adam.")
     rates = optax.cosine_decay_schedule(rate, max(steps, 1), 0.05)
     state, report = ADAM.init(blocks), reporter(progress)
     best, least, history = blocks, np.inf, []
@@ -172,22 +173,27 @@ def _descend(
 
 
 @eqx.filter_jit
-def _step(objective: Objective, blocks: Blocks, state, rate):
+def _step(objective: Objective, blocks: LayerStack, state, rate):
     loss, slope = eqx.filter_value_and_grad(lambda blocks: objective(blocks))(blocks)
     slope = eqx.tree_at(lambda g: g.durations, slope, replace_fn=jnp.zeros_like)
     slope = jax.tree_util.tree_map(jnp.nan_to_num, slope)
-    updates, state = ADAM.update(slope, state)
+    with jax.numpy_dtype_promotion("standard"):  # optax mixes integers and floats
+        updates, state = ADAM.update(slope, state)
     updates = jax.tree_util.tree_map(lambda u: rate * u, updates)
     return loss, optax.apply_updates(blocks, updates), state
 
 
 @eqx.filter_jit
-def _loss(objective: Objective, blocks: Blocks):
+def _loss(objective: Objective, blocks: LayerStack):
     return objective(blocks)
 
 
 def _refined(
-    start: Blocks, end: Blocks, pairs: list[Pair], history: np.ndarray, substeps: int
+    start: LayerStack,
+    end: LayerStack,
+    pairs: list[Pair],
+    history: np.ndarray,
+    substeps: int,
 ) -> Refined:
     old, new = start.schedule(), end.schedule()
     return Refined(
@@ -207,7 +213,7 @@ def _refined(
 _finely = eqx.filter_jit(rolled_out)
 
 
-def _errors(blocks: Blocks, pairs: list[Pair], substeps: int) -> tuple[float, ...]:
+def _errors(blocks: LayerStack, pairs: list[Pair], substeps: int) -> tuple[float, ...]:
     out = []
     for pair in pairs:
         end = _finely(blocks, pair.x, pair.log_weights, substeps)

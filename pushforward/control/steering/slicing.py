@@ -17,8 +17,8 @@ from pushforward.control.steering.geometry import (
     tangent,
     unit,
 )
-from pushforward.control.steering.matching_points import Atoms, make_room
-from pushforward.control.steering.plan import Plan
+from pushforward.control.steering.matching_points import Destinations, make_room
+from pushforward.control.steering.steered import Plan
 from pushforward.control.steering.targets import Goal
 from pushforward.errors import NumericalError
 
@@ -38,10 +38,10 @@ class Cut:
     gap: float
 
 
-def slice_all(plan: Plan, goals: list[Goal], tol: float) -> Atoms:
+def slice_all(plan: Plan, goals: list[Goal], tol: float) -> Destinations:
     """Cut and collapse every input; returns the clusters and where they belong."""
     shrink(plan)
-    atoms = Atoms()
+    atoms = Destinations()
     for i, goal in enumerate(goals):
         rest = np.ones(len(plan.clouds[i].points), dtype=bool)
         for k, mass in enumerate(goal.masses):
@@ -57,7 +57,7 @@ def slice_all(plan: Plan, goals: list[Goal], tol: float) -> Atoms:
     return atoms
 
 
-def _next_cut(plan: Plan, atoms: Atoms, i: int, rest, mass, image) -> Cut:
+def _next_cut(plan: Plan, atoms: Destinations, i: int, rest, mass, image) -> Cut:
     """The best cut; when collapsed parts stand in the way, they first make room."""
     cut = choose(plan, i, rest, mass, image)
     if cut is None:

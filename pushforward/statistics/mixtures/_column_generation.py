@@ -8,21 +8,25 @@ minimum nearby. The loss never rises, and the last round converges quadratically
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from pushforward.errors import InputError, NumericalError
-from pushforward.statistics.mixtures._everywhere import Maxima, Solution, all_modes
+from pushforward.functionals import AbstractProblem, Certified, sliding_frank_wolfe
+from pushforward.measures import Particles
+from pushforward.spaces import AbstractSpace
+from pushforward.statistics.mixtures._everywhere import Solution, all_modes
 from pushforward.statistics.mixtures._likelihood import (
-    Sample,
+    AbstractSample,
+    log_certificate,
     log_kernel,
-    log_mixture,
+    loss,
 )
 from pushforward.statistics.mixtures._modes import find_modes
-from pushforward.statistics.mixtures._polish import polish
-from pushforward.statistics.mixtures._support_weights import optimal_weights
+from pushforward.statistics.mixtures._noise import Chart
+from pushforward.statistics.mixtures._polish import optimal_weights, polish
 
 FIRST_ATOMS = 80  # size of the first support
 FIRST_TOL = 1e-4  # of the weights on the first support
+Atoms = tuple[np.ndarray, np.ndarray]
 COPY = 1e-9  # atoms this close are one
 CLOSE = 1e-2  # atoms this close are tried as one, in the end
 
@@ -43,57 +47,117 @@ class ColumnGeneration:
         if self.rounds < 1:
             raise InputError(f"rounds must be at least 1, got {self.rounds}.")
 
-    def solve(self, sample: Sample) -> Solution:
+    def solve(self, sample: AbstractSample, chart: Chart) -> Solution:
         """The history is the gap after each round."""
-        current = best = _first(sample)
-        gaps = [best.gap]
-        while len(gaps) <= self.rounds:
-            if current.gap <= self.tol:
-                current = best = current.searched(sample)
-            if best.gap <= self.tol:
-                break
-            current = _grown(sample, current)
-            gaps.append(current.gap)
-            if current.gap < best.gap:
-                best = current
+        problem = MixtureProblem(sample)
+        best, gaps = sliding_frank_wolfe(problem, self.tol, self.rounds)
         if best.gap > max(1e-6, self.tol):
             raise NumericalError(
                 f"column generation stopped at a gap of {best.gap:.1e} after "
                 f"{self.rounds} rounds; raise rounds, or accept it with a larger tol.",
-                partial=(best.atoms, best.weights, gaps),
+                partial=(best.positions, best.masses, gaps),
             )
-        best = _simplest(sample, best, self.tol)
-        return Solution(best.atoms, best.weights, gaps, best.maxima)
+        best = problem.simplest(best, self.tol)
+        return Solution(best.positions, best.masses, gaps, best.proof)
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
-    atoms: Float[np.ndarray, "k d"]
-    weights: Float[np.ndarray, "k"]
-    modes: Float[np.ndarray, "m d"]
-    log_d: Float[np.ndarray, "m"]
-    maxima: Maxima | None = None  # once the search was complete
+class MixtureProblem(AbstractProblem):
+    """The likelihood of a mixture: the first variation is -D, and the gap log max D."""
 
-    @property
-    def gap(self) -> float:
-        return float(self.log_d[0])
+    sample: AbstractSample
 
-    @classmethod
-    def on(cls, sample: Sample, atoms: np.ndarray, weights: np.ndarray) -> "_State":
-        """The atoms and weights given, and the maxima of D."""
-        log_f = log_mixture(sample.points, atoms, weights)
-        return cls(atoms, weights, *find_modes(sample, log_f, atoms))
+    def start(self) -> Certified:
+        """The best weights on a cover of the data, gathered at the maxima of D."""
+        cover = _cover(self.sample)
+        uniform = np.full(len(cover), 1 / len(cover))
+        weights = optimal_weights(
+            self.sample.log_kernel(cover).T,
+            self.sample.weights,
+            uniform,
+            tol=FIRST_TOL,
+        )
+        rough = _alive(cover, weights)
+        modes, _ = self._modes(*rough)
+        return self.certified(*self.slid(*_gathered(*rough, modes))[0])
 
-    def searched(self, sample: Sample) -> "_State":
+    def reweighted(self, s: np.ndarray, m: np.ndarray, gap: float) -> Atoms:
+        """By sequential non-negative least squares.
+
+        Weights far better than the support itself would be lost in the next round.
+        """
+        fresh = m == 0
+        start = np.where(fresh, 0.1 / max(1, fresh.sum()), 0.9 * m)
+        table = self.sample.log_kernel(s).T
+        tol = max(1e-13, 1e-2 * gap)
+        return _alive(s, optimal_weights(table, self.sample.weights, start, tol=tol))
+
+    def slid(self, s: np.ndarray, m: np.ndarray) -> list[Atoms]:
+        """Newton's method; atoms that meet become one."""
+        s, m = polish(self.sample, s, m)
+        return [_gathered(s, m, _apart(s, COPY))]
+
+    def certified(self, s: np.ndarray, m: np.ndarray) -> Certified:
+        """log max D, by climbing from many starts."""
+        modes, log_d = self._modes(s, m)
+        return Certified(s, m, float(log_d[0]), modes[log_d > 0])
+
+    def searched(self, state: Certified) -> Certified:
         """The same with every maximum of D that the quicker search overlooked."""
-        log_f = log_mixture(sample.points, self.atoms, self.weights)
-        found = all_modes(sample, log_f, self.modes)
-        return _State(self.atoms, self.weights, found.points, found.log_d, found)
+        s, m = state.positions, state.masses
+        found = all_modes(self.sample, self.sample.log_mixture(s, m), s)
+        new = found.points[found.log_d > 0]
+        return Certified(s, m, float(found.log_d[0]), new, found)
+
+    def simplest(self, state: Certified, tol: float) -> Certified:
+        """Atoms that the likelihood hardly tells apart, as one if that is as good."""
+        places = _apart(state.positions, CLOSE)
+        if len(places) == len(state.positions):
+            return state
+        gathered = _gathered(state.positions, state.masses, places)
+        simpler = self.searched(self.certified(*self.slid(*gathered)[0]))
+        return simpler if simpler.gap <= max(tol, state.gap) else state
+
+    def value(self, s: np.ndarray, m: np.ndarray) -> float:
+        """l(rho)."""
+        return loss(self.sample, s, m)
+
+    def variation(self, x: np.ndarray, s: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """-D."""
+        log_f = self.sample.log_mixture(s, m)
+        return -np.exp(log_certificate(x, self.sample, log_f))
+
+    def at_atoms(self, s: np.ndarray, m: np.ndarray) -> tuple[float, np.ndarray]:
+        """|grad D| and the least eigenvalue of -Hess D."""
+        ratio = np.log(self.sample.weights) - self.sample.log_mixture(s, m)
+        share = np.exp(self.sample.log_kernel(s) + ratio).T  # (n, k)
+        score = self.sample.scores(s)
+        slope = np.einsum("nk,nkd->kd", share, score)
+        second = np.einsum("nk,nkd,nke->kde", share, score, score)
+        bend = self.sample.information(share, s) - second
+        return float(np.abs(slope).max()), np.linalg.eigvalsh(bend)[:, 0]
+
+    def ordered(self, s: np.ndarray, m: np.ndarray) -> Atoms:
+        """By the first coordinate, then the second."""
+        order = np.lexsort(s.T[::-1])
+        return s[order], m[order]
+
+    def measure(self, space: AbstractSpace, s: np.ndarray, m: np.ndarray) -> Particles:
+        """The atoms."""
+        return Particles(space, s, m)
+
+    def _modes(self, s: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Maxima of D, highest first, and log D there."""
+        return find_modes(self.sample, self.sample.log_mixture(s, m), s)
 
 
-def _cover(sample: Sample) -> np.ndarray:
+def _alive(atoms: np.ndarray, weights: np.ndarray) -> Atoms:
+    return atoms[weights > 0], weights[weights > 0]
+
+
+def _cover(sample: AbstractSample) -> np.ndarray:
     """Data points such that every datum has one near: farthest-point order."""
-    data = sample.points
+    data = sample.places
     first = int(np.argmin(np.sum((data - sample.weights @ data) ** 2, axis=1)))
     chosen, distance = [first], np.sum((data - data[first]) ** 2, axis=1)
     while len(chosen) < min(FIRST_ATOMS, len(data)) and distance.max() > 0.25:
@@ -103,58 +167,13 @@ def _cover(sample: Sample) -> np.ndarray:
     return data[chosen]
 
 
-def _reweighted(
-    sample: Sample, atoms: np.ndarray, start: np.ndarray, tol: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The atoms that keep a weight at the optimum on this support, and the weights."""
-    table = log_kernel(sample.points, atoms)
-    weights = optimal_weights(table, sample.weights, start, tol=tol)
-    alive = weights > 0
-    return atoms[alive], weights[alive]
-
-
-def _first(sample: Sample) -> _State:
-    """The best weights on a cover of the data, gathered at the maxima of D."""
-    cover = _cover(sample)
-    start = np.full(len(cover), 1 / len(cover))
-    state = _State.on(sample, *_reweighted(sample, cover, start, FIRST_TOL))
-    return _slid(sample, *_gathered(state.atoms, state.weights, state.modes))
-
-
-def _grown(sample: Sample, state: _State) -> _State:
-    """One round: every maximum of D above one becomes an atom, and all atoms slide."""
-    new = state.modes[state.log_d > 0]
-    start = np.append(0.9 * state.weights, np.full(len(new), 0.1 / len(new)))
-    atoms = np.concatenate([state.atoms, new])
-    # Weights far better than the support itself would be lost in the next round.
-    tol = max(1e-13, 1e-2 * state.gap)
-    return _slid(sample, *_reweighted(sample, atoms, start, tol))
-
-
-def _slid(sample: Sample, atoms: np.ndarray, weights: np.ndarray) -> _State:
-    atoms, weights = polish(sample, atoms, weights)
-    return _State.on(sample, *_gathered(atoms, weights, _apart(atoms, COPY)))
-
-
-def _simplest(sample: Sample, state: _State, tol: float) -> _State:
-    """Atoms that the likelihood hardly tells apart, as one if that is as good."""
-    places = _apart(state.atoms, CLOSE)
-    if len(places) == len(state.atoms):
-        return state
-    simpler = _slid(sample, *_gathered(state.atoms, state.weights, places))
-    simpler = simpler.searched(sample)
-    return simpler if simpler.gap <= max(tol, state.gap) else state
-
-
 def _apart(atoms: np.ndarray, radius: float) -> np.ndarray:
     """The atoms with no earlier one within the radius."""
     near = np.sum((atoms[:, None] - atoms[None]) ** 2, axis=2) < radius**2
     return atoms[~np.tril(near, -1).any(axis=1)]
 
 
-def _gathered(
-    atoms: np.ndarray, weights: np.ndarray, places: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _gathered(atoms: np.ndarray, weights: np.ndarray, places: np.ndarray) -> Atoms:
     """The weights, moved to the nearest place; places that get none are left out."""
     owner = np.argmax(log_kernel(atoms, places), axis=1)
     mass = np.bincount(owner, weights=weights, minlength=len(places))

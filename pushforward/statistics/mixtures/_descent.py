@@ -9,20 +9,32 @@ WFR descent reweights, then moves using the reweighted measure. The sum over
 components in f carries the weight of the component summed over (some printed forms
 of the update have the wrong index). Weights sum to one exactly at every step, and
 stay non-negative for eta <= 1. [yan2024npmle]
+
+The mixture likelihood as a functional, ready for `flow(GradientFlow(...))`.
 """
 
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
+
+from pushforward.errors import InputError
+from pushforward.functionals import AbstractFunctional
+from pushforward.measures import AbstractMeasure, Particles
+from pushforward.spaces import AbstractSpace, Euclidean
+from pushforward.statistics.mixtures._column_generation import MixtureProblem
+from pushforward.statistics.mixtures._likelihood import Sample
+from pushforward.statistics.mixtures._whitening import as_data, as_sample
 
 Table = Float[Array, "n m"]
 State = tuple[Float[Array, "m d"], Float[Array, "m"]]
 
 
+@runtime_checkable
 class Step(Protocol):
     """One update (data, data weights, (atoms, weights)) -> (atoms, weights)."""
 
@@ -136,3 +148,61 @@ def descend(
         return step(x, p, state), log_likelihood_loss(x, p, state)
 
     return jax.lax.scan(body, state, None, length=iterations)
+
+
+class MixtureLikelihood(AbstractFunctional):
+    """l(rho) = -mean_i log (rho * phi)(X_i), phi the standard Gaussian density.
+
+    Its first variation is -D(x) = -mean_i phi(x - X_i) / f(X_i). The Wasserstein
+    gradient flow moves atoms, the Fisher-Rao flow reweights them, and the
+    Wasserstein-Fisher-Rao flow does both: in time t it goes where t / eta steps of
+    `wfr(..., eta)` go, up to O(eta). The noise has unit covariance: whiten first.
+
+    >>> import numpy as np
+    >>> from pushforward import Euclidean, GradientFlow, Particles, WassersteinFisherRao
+    >>> x = np.array([[-2.0], [2.0]])
+    >>> field = GradientFlow(MixtureLikelihood(x), WassersteinFisherRao())
+
+    `functionals.minimize(MixtureLikelihood(x), Euclidean(1))` is the NPMLE.
+
+    [yan2024npmle]
+    """
+
+    data: Float[Array, "n d"]
+    weights: Float[Array, "n"]
+
+    def __init__(
+        self,
+        data: Float[np.ndarray, "n d"],
+        weights: Float[np.ndarray, "n"] | None = None,
+    ):
+        sample, _ = as_sample(as_data("data", data, None), weights)
+        self.data = jnp.asarray(sample.points)
+        self.weights = jnp.asarray(sample.weights)
+
+    def __call__(self, mu: Particles) -> Float[Array, ""]:
+        """l(mu)."""
+        return log_likelihood_loss(self.data, self.weights, (mu.points, mu.weights))
+
+    def variation(
+        self, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m"]:
+        """-D(x); int D dmu = 1 always, and D <= 1 everywhere at the optimum."""
+        if not isinstance(mu, Particles):
+            raise InputError(
+                f"`mu` must be Particles, got {type(mu).__name__}; a mixing law "
+                "is discrete."
+            )
+        logs = -0.5 * squared_distances(self.data, mu.points)
+        top = jnp.max(logs, axis=1)
+        f = jnp.exp(logs - top[:, None]) @ mu.weights
+        ratio = jnp.log(self.weights) - top - jnp.log(f)
+        seen = -0.5 * squared_distances(self.data, x) + ratio[:, None]
+        return -jnp.sum(jnp.exp(seen), axis=0)
+
+    def problem(self, space: AbstractSpace) -> MixtureProblem:
+        """Maximum likelihood over all mixing laws, on the space of the data."""
+        d = self.data.shape[1]
+        if not (isinstance(space, Euclidean) and space.d == d):
+            raise InputError(f"`space` must be Euclidean({d}), got {space!r}.")
+        return MixtureProblem(Sample(np.asarray(self.data), np.asarray(self.weights)))

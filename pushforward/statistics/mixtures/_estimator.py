@@ -27,13 +27,16 @@ except ImportError as error:  # pragma: no cover - needs an environment without 
 
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
 from pushforward.statistics.mixtures._fit import Method, npmle
+from pushforward.statistics.mixtures._noise import AbstractLikelihood
 
 
 class GaussianMixtureNPMLE(TransformerMixin, ClusterMixin, DensityMixin, BaseEstimator):
     """Gaussian mixture whose number of components is not chosen but estimated.
 
-    `covariance` is the known covariance of the noise (a variance or a matrix),
-    `method` a solver such as `ColumnGeneration()` (the default) or `wfr(1000)`.
+    `covariance` is the known covariance of the noise (a variance or a matrix; one if
+    nothing is said), `method` a solver such as `ColumnGeneration()` (the default) or
+    `wfr(1000)`. Errors that differ between rows, and counts, go to `fit` (and to
+    `predict`, ...) as a `likelihood` such as `GaussianErrors(sd)`.
 
     After `fit`: `atoms_`, `weights_`, `labels_`, `loss_`, `log_likelihood_`,
     `gap_` (log max D, the certificate), `n_features_in_`. `transform` denoises,
@@ -48,21 +51,33 @@ class GaussianMixtureNPMLE(TransformerMixin, ClusterMixin, DensityMixin, BaseEst
 
     def __init__(
         self,
-        covariance: float | Float[np.ndarray, "d d"] = 1.0,
+        covariance: float | Float[np.ndarray, "d d"] | None = None,
         *,
         method: Method | None = None,
     ):
         self.covariance = covariance
         self.method = method
 
-    def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Self:
         """Estimate the mixing law of the rows of X; y is ignored."""
         x = validate_data(self, X, dtype=np.float64)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float64)
         method = ColumnGeneration() if self.method is None else self.method
-        self.fit_ = npmle(x, covariance=self.covariance, weights=weights, method=method)
+        self.fit_ = npmle(
+            x,
+            covariance=self.covariance,
+            likelihood=likelihood,
+            weights=weights,
+            method=method,
+        )
         self.atoms_, self.weights_ = self.fit_.atoms, self.fit_.weights
         self.labels_ = self.fit_.labels
         self.loss_, self.gap_ = self.fit_.loss, self.fit_.gap
@@ -70,34 +85,52 @@ class GaussianMixtureNPMLE(TransformerMixin, ClusterMixin, DensityMixin, BaseEst
         return self
 
     def fit_predict(
-        self, X: Any, y: None = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None
     ) -> Int[np.ndarray, "n"]:
         """Fit, and the label of each row."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def predict(self, X: Any) -> Int[np.ndarray, "m"]:
+    def predict(
+        self, X: Any, likelihood: AbstractLikelihood | None = None
+    ) -> Int[np.ndarray, "m"]:
         """Index of the most likely atom of each row."""
         x = self._checked(X)
-        return self.fit_.assign(x)
+        return self.fit_.assign(x, likelihood)
 
-    def predict_proba(self, X: Any) -> Float[np.ndarray, "m k"]:
+    def predict_proba(
+        self, X: Any, likelihood: AbstractLikelihood | None = None
+    ) -> Float[np.ndarray, "m k"]:
         """Posterior probability of each atom."""
         x = self._checked(X)
-        return self.fit_.posterior(x)
+        return self.fit_.posterior(x, likelihood)
 
-    def transform(self, X: Any) -> Float[np.ndarray, "m d"]:
+    def transform(
+        self, X: Any, likelihood: AbstractLikelihood | None = None
+    ) -> Float[np.ndarray, "m d"]:
         """Posterior means: the rows denoised."""
         x = self._checked(X)
-        return self.fit_.denoise(x)
+        return self.fit_.denoise(x, likelihood)
 
-    def score_samples(self, X: Any) -> Float[np.ndarray, "m"]:
+    def score_samples(
+        self, X: Any, likelihood: AbstractLikelihood | None = None
+    ) -> Float[np.ndarray, "m"]:
         """Log density of each row."""
         x = self._checked(X)
-        return self.fit_.log_density(x)
+        return self.fit_.log_density(x, likelihood)
 
-    def score(self, X: Any, y: None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        likelihood: AbstractLikelihood | None = None,
+    ) -> float:
         """Mean log density, larger is better."""
-        return float(self.score_samples(X).mean())
+        return float(self.score_samples(X, likelihood).mean())
+
+    def sample(self, n_samples: int = 1, *, seed: int) -> Float[np.ndarray, "m d"]:
+        """Locations drawn from the fitted mixing law, without noise."""
+        check_is_fitted(self)
+        return self.fit_.draw(n_samples, seed)
 
     def _checked(self, X: Any) -> Float[np.ndarray, "m d"]:
         check_is_fitted(self)

@@ -1,31 +1,26 @@
 """No point of large D is overlooked: a bound over all of space, by bisection.
 
-log D(y) + |y|^2 / 2 is the logarithm of a sum of exponentials of y, so it is convex
-and, over a box with sides h,
+log D(y) + |y|^2 / 2 is the logarithm of a sum of exponentials of convex functions,
+because no observation is more precise than unit noise; so it is convex and, over a box
+with sides h,
 
     log D <= (largest value at a corner) + |h|^2 / 8 .
 
-Boxes whose bound is above the level asked for are halved. Around a maximum x this would
-not end; but log D is concave in the box |y - x|_inf <= rho, hence has no other maximum
-there, as soon as at all corners c of the unit box
-
-    E_R[(X - m)(X - m)^T e^{rho <c, X - m>}] < I ,      m = E_R[X],
-
-R the law on the data proportional to p_i phi(x - X_i) / f(X_i): the left side is convex
-in the tilt, and above the covariance of R tilted to any point of the box.
+Boxes whose bound is above the level asked for are halved. Around a maximum this would
+not end; there the box in which D is concave ends it (`_concavity`).
 
 The corners of the boxes are many, so D is interpolated at Chebyshev points, to
-rounding: it is a sum of Gaussians of unit width.
+rounding: it is a sum of Gaussians of unit width or wider.
 """
 
-from itertools import product
+from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.polynomial.chebyshev import chebvander
 
-from pushforward.statistics.mixtures._likelihood import Sample, log_kernel
+from pushforward.statistics.mixtures._likelihood import AbstractSample, log_certificate
 from pushforward.statistics.mixtures._modes import find_modes
 
 PANEL = 2.0  # width, in standard deviations of the noise
@@ -34,7 +29,8 @@ NODES = 2_000_000
 SIDE = 0.25  # of the first boxes
 CORNERS = 400_000  # looked at in all, before the bound found so far is returned
 SLACK = 1e-12  # of log D: what rounding and interpolation may hide
-HALVINGS = 14  # of the box around a maximum
+DATA = 2**14  # observations in one block of the interpolation
+SLOW = 2e9  # evaluations of L_i, where it is no product over axes
 
 
 class Maxima(NamedTuple):
@@ -59,7 +55,9 @@ class Solution(NamedTuple):
 
 
 def all_modes(
-    sample: Sample, log_f: Float[np.ndarray, "n"], extra: Float[np.ndarray, "k d"]
+    sample: AbstractSample,
+    log_f: Float[np.ndarray, "n"],
+    extra: Float[np.ndarray, "k d"],
 ) -> Maxima:
     """Search until nothing higher can be left; for d > 2, believe the search."""
     modes, log_d = find_modes(sample, log_f, extra)
@@ -74,8 +72,9 @@ def all_modes(
         modes, log_d = find_modes(sample, log_f, np.concatenate([modes, higher]))
 
 
+@singledispatch
 def bound_everywhere(
-    sample: Sample,
+    sample: AbstractSample,
     log_f: Float[np.ndarray, "n"],
     modes: Float[np.ndarray, "m d"],
     level: float,
@@ -86,14 +85,19 @@ def bound_everywhere(
     above it: they lead to maxima that were overlooked. None for data in more than two
     dimensions or spread too far.
     """
-    d = sample.points.shape[1]
-    low, extent = sample.points.min(axis=0), np.ptp(sample.points, axis=0)
-    panels = np.floor(extent / PANEL).astype(np.int64) + 1
-    log_ratio = np.log(sample.weights) - log_f
-    if d > 2 or np.prod(panels * ORDER) > NODES or np.ptp(log_ratio) > 600:
+    d, log_ratio = sample.places.shape[1], np.log(sample.weights) - log_f
+    whole = sample.box(log_ratio)
+    if d > 2 or whole is None or np.ptp(log_ratio) > 600:
+        return None
+    low, high = whole
+    panels = np.floor((high - low) / PANEL).astype(np.int64) + 1
+    if np.prod((panels * ORDER).astype(float)) > NODES:
+        return None
+    product = sample.factor(0, low[:1]) is not None
+    if not product and np.prod(panels * ORDER) * len(log_f) > SLOW:
         return None
     table = _interpolation(sample, log_ratio, low, panels)
-    radius = _concave(sample, log_ratio, modes)
+    radius = sample.concave(log_ratio, modes)
     per_panel = int(PANEL / SIDE)
     box = _grid(panels * per_panel)
     side, seen, bound = SIDE, 0, level
@@ -124,24 +128,44 @@ def _grid(sizes: Int[np.ndarray, "d"]) -> Int[np.ndarray, "m d"]:
 
 
 def _interpolation(
-    sample: Sample, log_ratio: np.ndarray, low: np.ndarray, panels: np.ndarray
+    sample: AbstractSample, log_ratio: np.ndarray, low: np.ndarray, panels: np.ndarray
 ) -> np.ndarray:
     """Chebyshev coefficients of D: panels along each axis, then orders along each."""
     angles = np.pi * (np.arange(ORDER) + 0.5) / ORDER
     rows = np.cos(np.outer(np.arange(ORDER), angles)) * (2 / ORDER)
     rows[0] /= 2
-    factors = []
-    for x, start, count in zip(sample.points.T, low, panels, strict=True):
-        middle = start + PANEL * (np.arange(count) + 0.5)
-        nodes = (middle[:, None] + PANEL / 2 * np.cos(angles)).reshape(-1)
-        phi = np.exp(-0.5 * np.subtract.outer(nodes, x) ** 2) / np.sqrt(2 * np.pi)
-        factors.append(np.einsum("ab,pbn->pan", rows, phi.reshape(count, ORDER, -1)))
-    ratio = np.exp(log_ratio)
-    if len(factors) == 1:
-        return factors[0] @ ratio
-    first, second = (f.reshape(-1, f.shape[2]) for f in factors)
-    shape = (panels[0], ORDER, panels[1], ORDER)
-    return (first @ (second * ratio).T).reshape(shape).transpose(0, 2, 1, 3)
+    axes = [
+        (
+            start
+            + PANEL * (np.arange(count) + 0.5)[:, None]
+            + PANEL / 2 * np.cos(angles)
+        ).reshape(-1)
+        for start, count in zip(low, panels, strict=True)
+    ]
+    value = _on_grid(sample, log_ratio, axes)
+    if len(axes) == 1:
+        return value.reshape(-1, ORDER) @ rows.T
+    value = value.reshape(panels[0], ORDER, panels[1], ORDER)
+    return np.einsum("ab,pbqc,dc->pqad", rows, value, rows, optimize=True)
+
+
+def _on_grid(
+    sample: AbstractSample, log_ratio: np.ndarray, axes: list[np.ndarray]
+) -> np.ndarray:
+    """D on a tensor grid: a matrix product over the data where L is a product."""
+    shape = tuple(len(axis) for axis in axes)
+    if sample.factor(0, axes[0][:1]) is None:
+        nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        flat = nodes.reshape(-1, len(axes))
+        log_f = np.log(sample.weights) - log_ratio
+        return np.exp(log_certificate(flat, sample, log_f)).reshape(shape)
+    ratio, value = np.exp(log_ratio), np.zeros(shape)
+    for s in range(0, len(ratio), DATA):
+        part = slice(s, s + DATA)
+        factors = [sample.factor(k, axis, part) for k, axis in enumerate(axes)]
+        last = factors[-1] * ratio[part]
+        value += last.sum(axis=1) if len(axes) == 1 else factors[0] @ last.T
+    return value
 
 
 def _interpolated(table: np.ndarray, at: Float[np.ndarray, "m d"]) -> np.ndarray:
@@ -169,24 +193,3 @@ def _covered(
         farthest = np.maximum(np.abs(low - x), np.abs(low + side - x))
         covered |= (farthest <= r).all(axis=1)
     return covered
-
-
-def _concave(sample: Sample, log_ratio: np.ndarray, modes: np.ndarray) -> np.ndarray:
-    """Half the side of a box around each mode in which log D is concave, or zero."""
-    radius = np.zeros(len(modes))
-    corners = np.array(list(product((-1.0, 1.0), repeat=modes.shape[1])))
-    for j, x in enumerate(modes):
-        logs = log_kernel(x[None], sample.points)[0] + log_ratio
-        logs -= logs.max()
-        logs -= np.log(np.exp(logs).sum())
-        mean = np.exp(logs) @ sample.points
-        offset = sample.points - mean
-        for rho in 0.5 ** np.arange(HALVINGS):
-            tilts = [np.exp(np.minimum(logs + rho * offset @ c, 99)) for c in corners]
-            bends = [(tilt[:, None] * offset).T @ offset for tilt in tilts]
-            room = 1 - float(np.linalg.eigvalsh(bends)[:, -1].max())
-            # a gradient that is not quite zero may add its square over twice the room
-            if room > 0 and np.sum((mean - x) ** 2) <= 2e-13 * room:
-                radius[j] = rho
-                break
-    return radius

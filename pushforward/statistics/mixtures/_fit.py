@@ -1,34 +1,39 @@
-"""The nonparametric maximum likelihood estimate of a Gaussian location mixture.
+"""The nonparametric maximum likelihood estimate of a mixture.
 
-X_i = location + noise, the location drawn from an unknown law rho, the noise
-Gaussian of known covariance. No number of components is chosen: the problem is
-convex over probability measures and its solution is discrete.
+An observation X_i depends on its location, drawn from an unknown law rho, through a
+known likelihood: Gaussian noise, the same for all or with errors of their own, or
+counts. No number of components is chosen: the problem is convex over probability
+measures and its solution is discrete.
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
+from pushforward.statistics.mixtures._doubts import doubts_of
 from pushforward.statistics.mixtures._everywhere import Solution, all_modes
-from pushforward.statistics.mixtures._likelihood import (
-    Sample,
-    log_certificate,
-    log_kernel,
-    log_mixture,
+from pushforward.statistics.mixtures._likelihood import AbstractSample, log_certificate
+from pushforward.statistics.mixtures._noise import (
+    AbstractLikelihood,
+    Chart,
+    GaussianNoise,
+    Observed,
 )
+from pushforward.statistics.mixtures._posterior import Posterior, weighted
 from pushforward.statistics.mixtures._threads import one_thread
-from pushforward.statistics.mixtures._whitening import Whitening, as_data, as_sample
+from pushforward.statistics.mixtures._whitening import as_data
 
 
+@runtime_checkable
 class Method(Protocol):
     """A solver: `ColumnGeneration()`, or a particle descent such as `wfr(1000)`."""
 
-    def solve(self, sample: Sample) -> Solution:
-        """Atoms, weights and a history, for whitened data."""
+    def solve(self, sample: AbstractSample, chart: Chart) -> Solution:
+        """Atoms, weights and a history, in the units of the sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +46,9 @@ class MixtureFit:
     `proven` for data on a line or in a plane, where D is bounded everywhere; in higher
     dimensions D was climbed from many starts, and the gap is as good as that search.
     `history` is the gap per round (column generation) or the loss per step.
+
+    `likelihood` is what was assumed (`assumption` in words); `doubts` are sentences on
+    data that contradict it.
     """
 
     atoms: Float[np.ndarray, "k d"]
@@ -50,16 +58,29 @@ class MixtureFit:
     gap: float
     proven: bool
     worst: Float[np.ndarray, "d"]
+    likelihood: AbstractLikelihood
+    doubts: tuple[str, ...]
     history: list[float] = field(repr=False)
     data: Float[np.ndarray, "n d"] = field(repr=False)
-    noise: Whitening = field(repr=False)
-    sample: Sample = field(repr=False)
+    noise: Chart = field(repr=False)
+    sample: AbstractSample = field(repr=False)
 
     @property
     def certificate(self) -> float:
         """max_x D(x); one at the optimum, infinite if it overflows."""
         with np.errstate(over="ignore"):
             return float(np.exp(self.gap))
+
+    @property
+    def assumption(self) -> str:
+        """The noise that was assumed and how it was chosen, in words."""
+        return self.likelihood.words
+
+    @property
+    def proof(self) -> str:
+        """How far the gap can be trusted, in words."""
+        where = "proven over all of space" if self.proven else "by a search from many"
+        return where if self.proven else f"{where} starts, not proven everywhere"
 
     @property
     def posterior_means(self) -> Float[np.ndarray, "n d"]:
@@ -71,57 +92,112 @@ class MixtureFit:
         """Index of the most likely atom of each datum."""
         return self.assign(self.data)
 
-    def posterior(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m k"]:
+    def posteriors(
+        self,
+        x: Real[np.ndarray, "m *d"] | None = None,
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Posterior:
+        """The law of the location given each row: means, intervals, signs.
+
+        Without x, of the data. Rows with errors of their own (or exposures, or trials)
+        bring them along as a `likelihood`.
+        """
+        rows = self.data if x is None else x
+        return Posterior(self.atoms, self.posterior(rows, likelihood))
+
+    def posterior(
+        self,
+        x: Real[np.ndarray, "m *d"],
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Float[np.ndarray, "m k"]:
         """P(location = atom_j | X = x_i); rows sum to one."""
-        inside = self.noise.whiten(as_data("x", x, self.atoms.shape[1]))
-        logs = log_kernel(inside, self._atoms) + np.log(self.weights)
+        logs = self._joint(x, likelihood)
         logs -= logs.max(axis=1, keepdims=True)
         p = np.exp(logs)
         return p / p.sum(axis=1, keepdims=True)
 
-    def denoise(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m d"]:
+    def denoise(
+        self,
+        x: Real[np.ndarray, "m *d"],
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Float[np.ndarray, "m d"]:
         """Posterior mean of the location at each row of x."""
-        return self.posterior(x) @ self.atoms
+        return self.posterior(x, likelihood) @ self.atoms
 
-    def assign(self, x: Float[np.ndarray, "m d"]) -> Int[np.ndarray, "m"]:
+    def assign(
+        self,
+        x: Real[np.ndarray, "m *d"],
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Int[np.ndarray, "m"]:
         """Index of the most likely atom at each row of x."""
-        return np.argmax(self.posterior(x), axis=1)
+        return np.argmax(self.posterior(x, likelihood), axis=1)
 
-    def log_density(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m"]:
-        """log of the fitted density at each row of x, in the units of the data."""
-        inside = self.noise.whiten(as_data("x", x, self.atoms.shape[1]))
-        return log_mixture(inside, self._atoms, self.weights) - self.noise.log_scale
+    def log_density(
+        self,
+        x: Real[np.ndarray, "m *d"],
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Float[np.ndarray, "m"]:
+        """log of the fitted density (of counts: probability) at each row of x."""
+        return np.logaddexp.reduce(self._joint(x, likelihood), axis=1)
 
-    def density(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m"]:
+    def density(
+        self,
+        x: Real[np.ndarray, "m *d"],
+        likelihood: AbstractLikelihood | None = None,
+    ) -> Float[np.ndarray, "m"]:
         """The fitted density at each row of x."""
-        return np.exp(self.log_density(x))
+        return np.exp(self.log_density(x, likelihood))
 
-    def optimality(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m"]:
-        """D at each row of x: at most one everywhere, one at the atoms, if optimal."""
+    def optimality(self, x: Real[np.ndarray, "m *d"]) -> Float[np.ndarray, "m"]:
+        """D at locations x: at most one everywhere, one at the atoms, if optimal."""
         inside = self.noise.whiten(as_data("x", x, self.atoms.shape[1]))
-        log_f = log_mixture(self.sample.points, self._atoms, self.weights)
+        log_f = self.sample.log_mixture(self.noise.whiten(self.atoms), self.weights)
         with np.errstate(over="ignore"):
             return np.exp(log_certificate(inside, self.sample, log_f))
 
-    @property
-    def _atoms(self) -> np.ndarray:
-        return self.noise.whiten(self.atoms)
+    def draw(self, n: int, seed: int) -> Float[np.ndarray, "n d"]:
+        """n locations drawn from the fitted mixing law."""
+        chosen = np.random.default_rng(seed).choice(
+            len(self.weights), n, p=self.weights
+        )
+        return self.atoms[chosen]
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.atoms)} components; {self.assumption}"]
+        for weight, atom in zip(self.weights, self.atoms, strict=True):
+            place = "  ".join(f"{x:12.6g}" for x in atom)
+            lines.append(f"  weight {weight:.6f}  at {place}")
+        lines.append(
+            f"log-likelihood {self.log_likelihood:.9g}, certified gap {self.gap:.2e} "
+            f"per datum, {self.proof}"
+        )
+        return "\n".join([*lines, *(f"doubt: {doubt}" for doubt in self.doubts)])
+
+    def _joint(
+        self, x: object, likelihood: AbstractLikelihood | None
+    ) -> Float[np.ndarray, "m k"]:
+        given = self.likelihood if likelihood is None else likelihood
+        return weighted(given.log_table(x, self.atoms), self.weights)
 
 
 def npmle(
-    data: Float[np.ndarray, "n d"] | Float[np.ndarray, "n"],
+    data: Real[np.ndarray, "n d"] | Real[np.ndarray, "n"],
     *,
-    covariance: float | Float[np.ndarray, "d d"] = 1.0,
+    covariance: float | Float[np.ndarray, "d d"] | None = None,
+    likelihood: AbstractLikelihood | None = None,
     weights: Float[np.ndarray, "n"] | None = None,
     method: Method = ColumnGeneration(),
 ) -> MixtureFit:
-    """Fit the mixing law of Gaussian data by maximum likelihood, with a certificate.
+    """Fit the mixing law of noisy data by maximum likelihood, with a certificate.
 
     minimize over probability measures rho:
-        l(rho) = -sum_i p_i log (rho * N(0, covariance))(X_i).
+        l(rho) = -sum_i p_i log int L_i drho.
 
-    `covariance` is that of the noise, known: a variance or a matrix. A 1-D array is
-    n data on the line. `weights` p_i are one over n unless given.
+    `covariance` is that of Gaussian noise, known: a variance or a matrix; one if
+    nothing is said, and `fit.assumption` says so. Other noise is a `likelihood`:
+    `GaussianErrors(sd)` for errors that differ between observations,
+    `PoissonCounts(exposure)`, `BinomialCounts(trials)`, `estimated_noise(data)`. A 1-D
+    array is n data on the line. `weights` p_i are one over n unless given.
 
     >>> from pushforward.statistics.galaxies import galaxy_velocities
     >>> fit = npmle(galaxy_velocities() / 1000)
@@ -130,18 +206,38 @@ def npmle(
 
     [yan2024npmle]
     """
-    x = as_data("data", data, None)
-    noise = Whitening.of(covariance, x)
-    sample, count = as_sample(noise.whiten(x), weights)
+    given = _likelihood(covariance, likelihood)
     with one_thread():
-        return _certified(x, noise, sample, count, method)
+        observed = given.observe(data, weights)
+        return _certified(given, observed, method)
+
+
+def _likelihood(
+    covariance: object | None, likelihood: AbstractLikelihood | None
+) -> AbstractLikelihood:
+    if likelihood is None:
+        if covariance is None:
+            return GaussianNoise(1.0, "assumed because nothing was said")
+        return GaussianNoise(covariance)  # type: ignore[arg-type]  # checked by it
+    if covariance is not None:
+        raise InputError(
+            "`covariance` must be left out where a `likelihood` is given, which says "
+            "what the noise is."
+        )
+    if not isinstance(likelihood, AbstractLikelihood):
+        raise InputError(
+            f"`likelihood` must be one such as GaussianErrors(sd) or PoissonCounts(), "
+            f"got {likelihood!r:.60}."
+        )
+    return likelihood
 
 
 def _certified(
-    x: np.ndarray, noise: Whitening, sample: Sample, count: float, method: Method
+    likelihood: AbstractLikelihood, observed: Observed, method: Method
 ) -> MixtureFit:
     """Solve, then search all of space for the largest D."""
-    atoms, masses, history, maxima = method.solve(sample)
+    sample, chart = observed.sample, observed.chart
+    atoms, masses, history, maxima = method.solve(sample, chart)
     if not (np.isfinite(atoms).all() and np.isfinite(masses).all()):
         raise InputError(
             "the solver left the finite numbers; rescale the data to a few hundred "
@@ -149,19 +245,21 @@ def _certified(
         )
     order = np.lexsort(atoms.T[::-1])
     atoms, masses = atoms[order], masses[order]
-    log_f = log_mixture(sample.points, atoms, masses)
+    log_f = sample.log_mixture(atoms, masses)
     maxima = maxima or all_modes(sample, log_f, atoms)
-    value = float(-sample.weights @ log_f) + noise.log_scale
+    value = float(-sample.weights @ log_f) + observed.shift
     return MixtureFit(
-        atoms=noise.color(atoms),
+        atoms=chart.color(atoms),
         weights=masses,
         loss=value,
-        log_likelihood=-count * value,
+        log_likelihood=-observed.total * value,
         gap=maxima.bound,
         proven=maxima.proven,
-        worst=noise.color(maxima.points[:1])[0],
+        worst=chart.color(maxima.points[:1])[0],
+        likelihood=likelihood,
+        doubts=doubts_of(sample, len(atoms), len(observed.data)),
         history=history,
-        data=x,
-        noise=noise,
+        data=observed.data,
+        noise=chart,
         sample=sample,
     )

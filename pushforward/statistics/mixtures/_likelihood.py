@@ -1,29 +1,168 @@
-"""The Gaussian location mixture: likelihood, and the function D that certifies it.
+"""A mixture seen through noise: likelihood, and the function D that certifies it.
 
-With phi the standard Gaussian density, f = rho * phi and data weights p_i,
+Observation i has likelihood L_i(x) if its location is x; with data weights p_i,
 
-    l(rho) = -sum_i p_i log f(X_i),      D(x) = sum_i p_i phi(x - X_i) / f(X_i).
+    f_i = int L_i drho,   l(rho) = -sum_i p_i log f_i,   D(x) = sum_i p_i L_i(x) / f_i.
 
 rho maximizes the likelihood iff D <= 1 everywhere, and always
-0 <= l(rho) - min l <= log max D. Everything is carried as a logarithm, so an atom
-40 standard deviations from the nearest datum is not an overflow.
+0 <= l(rho) - min l <= log max D, because l is convex. Everything is carried as a
+logarithm, so an atom 40 standard deviations from the nearest datum is not an overflow.
 [yan2024npmle]
+
+Positions are in units of the noise, so that one set of tolerances serves all: the
+most precise observation has unit standard deviation.
 """
 
+import abc
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
+from pushforward.statistics.mixtures._concavity import tilted_radius
+
 BLOCK = 4_000_000  # entries of a pairwise table held at once: 32 MB
 
 
+class AbstractSample(abc.ABC):
+    """Observations with weights and likelihoods, whatever the noise is.
+
+    Each log L_i is linear in `statistics` S_i, with coefficients that depend on x; so
+    the moments of S under shares of the data give every derivative of log D.
+    """
+
+    weights: Float[np.ndarray, "n"]
+
+    @property
+    @abc.abstractmethod
+    def places(self) -> Float[np.ndarray, "n d"]:
+        """Where each observation alone would put its location."""
+
+    @property
+    @abc.abstractmethod
+    def statistics(self) -> Float[np.ndarray, "n r"]:
+        """S_i, on which the slope of log L_i depends linearly."""
+
+    @abc.abstractmethod
+    def log_kernel(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m n"]:
+        """log L_i(x_j), up to a constant for each i."""
+
+    @abc.abstractmethod
+    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "n m d"]:
+        """grad log L_i(x_j)."""
+
+    @abc.abstractmethod
+    def information(
+        self, shares: Float[np.ndarray, "n m"], x: Float[np.ndarray, "m d"]
+    ) -> Float[np.ndarray, "m d d"]:
+        """-sum_i shares_ij Hess log L_i(x_j)."""
+
+    @abc.abstractmethod
+    def tilted(
+        self,
+        mean: Float[np.ndarray, "m r"],
+        covariance: Float[np.ndarray, "m r r"],
+        x: Float[np.ndarray, "m d"],
+    ) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "m d d"]]:
+        """grad log D and -Hess log D at x from the moments of S seen from there."""
+
+    @abc.abstractmethod
+    def box(
+        self, log_ratio: Float[np.ndarray, "n"]
+    ) -> tuple[Float[np.ndarray, "d"], Float[np.ndarray, "d"]] | None:
+        """Corners of a box beyond which D < 1 or has no maximum; None if unknown.
+
+        `log_ratio` is log p_i / f_i.
+        """
+
+    @abc.abstractmethod
+    def factor(
+        self, k: int, axis: Float[np.ndarray, "a"], rows: slice = slice(None)
+    ) -> Float[np.ndarray, "a m"] | None:
+        """The factor of L_i that depends on x_k, on an axis; None if not a product."""
+
+    @abc.abstractmethod
+    def concave(
+        self, log_ratio: Float[np.ndarray, "n"], modes: Float[np.ndarray, "m d"]
+    ) -> Float[np.ndarray, "m"]:
+        """Half the side of a box around each maximum in which D has no other one."""
+
+    def inside(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m d"]:
+        """The same positions, where L_i is defined."""
+        return x
+
+    def log_mixture(
+        self, atoms: Float[np.ndarray, "k d"], weights: Float[np.ndarray, "k"]
+    ) -> Float[np.ndarray, "n"]:
+        """log f_i = log sum_j w_j L_i(mu_j), in blocks."""
+        alive = weights > 0
+        atoms, log_w = atoms[alive], np.log(weights[alive])
+        rows = max(1, BLOCK // len(self.weights))
+        total = np.full(len(self.weights), -np.inf)
+        for s in range(0, len(atoms), rows):
+            logs = self.log_kernel(atoms[s : s + rows]) + log_w[s : s + rows, None]
+            total = np.logaddexp(total, _log_sum(np.ascontiguousarray(logs.T)))
+        return total
+
+
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(AbstractSample):
     """Whitened, centered data with weights; `points` has unit Gaussian noise."""
 
     points: Float[np.ndarray, "n d"]
     weights: Float[np.ndarray, "n"]
+
+    @property
+    def places(self) -> Float[np.ndarray, "n d"]:
+        """The data."""
+        return self.points
+
+    @property
+    def statistics(self) -> Float[np.ndarray, "n d"]:
+        """The data: the slope is X_i - x."""
+        return self.points
+
+    def log_kernel(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m n"]:
+        """log phi(x_j - X_i)."""
+        return log_kernel(x, self.points)
+
+    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "n m d"]:
+        """X_i - x_j."""
+        return self.points[:, None, :] - x[None]
+
+    def information(
+        self, shares: Float[np.ndarray, "n m"], x: Float[np.ndarray, "m d"]
+    ) -> Float[np.ndarray, "m d d"]:
+        """The identity, as often as there are shares."""
+        return shares.sum(axis=0)[:, None, None] * np.eye(x.shape[1])
+
+    def tilted(
+        self,
+        mean: Float[np.ndarray, "m r"],
+        covariance: Float[np.ndarray, "m r r"],
+        x: Float[np.ndarray, "m d"],
+    ) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "m d d"]]:
+        """E[X] - x and I - Cov(X)."""
+        return mean - x, np.eye(x.shape[1]) - covariance
+
+    def box(
+        self, log_ratio: Float[np.ndarray, "n"]
+    ) -> tuple[Float[np.ndarray, "d"], Float[np.ndarray, "d"]]:
+        """Maxima are weighted means of the data."""
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+    def factor(
+        self, k: int, axis: Float[np.ndarray, "a"], rows: slice = slice(None)
+    ) -> Float[np.ndarray, "a m"]:
+        """phi(x_k - X_ik) on the line."""
+        far = np.subtract.outer(axis, self.points[rows, k])
+        return np.exp(-0.5 * far**2) / np.sqrt(2 * np.pi)
+
+    def concave(
+        self, log_ratio: Float[np.ndarray, "n"], modes: Float[np.ndarray, "m d"]
+    ) -> Float[np.ndarray, "m"]:
+        """By the covariance of the data seen from the mode, tilted."""
+        return tilted_radius(self.log_kernel(modes) + log_ratio, self.points, modes)
 
 
 def log_kernel(
@@ -55,23 +194,23 @@ def log_mixture(
 
 
 def loss(
-    sample: Sample,
+    sample: AbstractSample,
     atoms: Float[np.ndarray, "k d"],
     weights: Float[np.ndarray, "k"],
 ) -> float:
-    """l(rho) = -sum_i p_i log f(X_i)."""
-    return float(-sample.weights @ log_mixture(sample.points, atoms, weights))
+    """l(rho) = -sum_i p_i log f_i."""
+    return float(-sample.weights @ sample.log_mixture(atoms, weights))
 
 
 def log_certificate(
-    x: Float[np.ndarray, "m d"], sample: Sample, log_f: Float[np.ndarray, "n"]
+    x: Float[np.ndarray, "m d"], sample: AbstractSample, log_f: Float[np.ndarray, "n"]
 ) -> Float[np.ndarray, "m"]:
-    """log D(x) given log f at the data, in blocks."""
+    """log D(x) given log f_i, in blocks."""
     log_ratio = np.log(sample.weights) - log_f
     rows = max(1, BLOCK // len(log_f))
     return np.concatenate(
         [
-            _log_sum(log_kernel(x[s : s + rows], sample.points) + log_ratio)
+            _log_sum(sample.log_kernel(x[s : s + rows]) + log_ratio)
             for s in range(0, len(x), rows)
         ]
     )
@@ -79,6 +218,7 @@ def log_certificate(
 
 def _log_sum(logs: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m"]:
     """log of the row sums of exp(logs); works in place on `logs`."""
-    top = logs.max(axis=1)
+    top = np.maximum(logs.max(axis=1), -1e300)  # a row of zeros has the log -inf
     logs -= top[:, None]
-    return top + np.log(np.exp(logs, out=logs).sum(axis=1))
+    with np.errstate(divide="ignore"):
+        return top + np.log(np.exp(logs, out=logs).sum(axis=1))

@@ -1,11 +1,12 @@
 """Local maxima of D, the candidates for new atoms and the value of the certificate.
 
-D is a positive mixture of Gaussians centered at the data, and Newton's method on
-log D, kept within a radius and turned uphill where D is convex, climbs fast:
+Newton's method on log D, kept within a radius and turned uphill where D is convex,
+climbs fast. With R the law on the data proportional to p_i L_i(x) / f_i,
 
-    grad log D = E_R[X] - x,     Hess log D = Cov_R(X) - I,
+    grad log D = E_R[grad log L],
+    Hess log D = Cov_R(grad log L) + E_R[Hess log L];
 
-R the law on the data proportional to p_i phi(x - X_i) / f(X_i).
+for unit Gaussian noise these are E_R[X] - x and Cov_R(X) - I.
 """
 
 from itertools import product
@@ -15,9 +16,8 @@ from jaxtyping import Float
 
 from pushforward.statistics.mixtures._likelihood import (
     BLOCK,
-    Sample,
+    AbstractSample,
     log_certificate,
-    log_kernel,
 )
 
 GRID_SPACING = {1: 0.1, 2: 0.2}  # maxima of D are unit-scale objects
@@ -31,7 +31,7 @@ SAME = 1e-5  # two ascents that end closer than this found one maximum
 
 
 def find_modes(
-    sample: Sample,
+    sample: AbstractSample,
     log_f: Float[np.ndarray, "n"],
     extra: Float[np.ndarray, "k d"],
 ) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "m"]]:
@@ -66,20 +66,20 @@ def _highest_apart(points: np.ndarray, log_d: np.ndarray) -> np.ndarray:
     return kept
 
 
-def _starts(sample: Sample, log_f: np.ndarray) -> np.ndarray:
-    d = sample.points.shape[1]
-    low, high = sample.points.min(axis=0), sample.points.max(axis=0)
-    if d in GRID_SPACING:
+def _starts(sample: AbstractSample, log_f: np.ndarray) -> np.ndarray:
+    d, box = sample.places.shape[1], sample.box(np.log(sample.weights) - log_f)
+    if d in GRID_SPACING and box is not None:
+        low, high = box
         sizes = np.ceil((high - low) / GRID_SPACING[d]).astype(np.int64) + 1
         if np.prod(sizes.astype(float)) <= GRID_NODES:
             axes = [np.linspace(low[k], high[k], sizes[k]) for k in range(d)]
             return _grid_maxima(sample, log_f, axes)
-    stride = -(-len(sample.points) // STARTS)
-    return sample.points[::stride]
+    stride = -(-len(sample.places) // STARTS)
+    return sample.places[::stride]
 
 
 def _grid_maxima(
-    sample: Sample, log_f: np.ndarray, axes: list[np.ndarray]
+    sample: AbstractSample, log_f: np.ndarray, axes: list[np.ndarray]
 ) -> np.ndarray:
     """Grid nodes whose D is at least that of every neighbor, diagonals included."""
     shape = tuple(len(axis) for axis in axes)
@@ -98,25 +98,25 @@ def _grid_maxima(
 
 
 def _grid_certificate(
-    sample: Sample, log_f: np.ndarray, axes: list[np.ndarray]
+    sample: AbstractSample, log_f: np.ndarray, axes: list[np.ndarray]
 ) -> np.ndarray | None:
-    """D on a tensor grid up to a factor, by one product: phi is a product over axes.
+    """D on a tensor grid up to a factor, by one product if L is one over axes.
 
-    None when 1 / f spans more than an exponent can hold.
+    None if it is not, or when 1 / f spans more than an exponent can hold.
     """
     log_ratio = np.log(sample.weights) - log_f
     if np.ptp(log_ratio) > 600:
         return None
     ratio = np.exp(log_ratio - log_ratio.max())
-    factors = [
-        np.exp(-0.5 * np.subtract.outer(axis, sample.points[:, k]) ** 2)
-        for k, axis in enumerate(axes)
-    ]
-    return factors[0] @ (ratio if len(axes) == 1 else (factors[1] * ratio).T)
+    first = sample.factor(0, axes[0])
+    if first is None or len(axes) == 1:
+        return None if first is None else first @ ratio
+    second = sample.factor(1, axes[1])
+    return None if second is None else first @ (second * ratio).T
 
 
 def _ascend(
-    sample: Sample, log_f: np.ndarray, starts: np.ndarray, rounds: int = 60
+    sample: AbstractSample, log_f: np.ndarray, starts: np.ndarray, rounds: int = 60
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton on log D, uphill along every axis, each start with its own radius."""
     x, step = starts.copy(), np.zeros_like(starts)
@@ -124,12 +124,12 @@ def _ascend(
     newton = np.zeros_like(x)
     live = np.arange(len(x))
     for _ in range(rounds):
-        found, onward = _local(sample, log_f, x[live] + step[live])
+        found, onward = _local(sample, log_f, sample.inside(x[live] + step[live]))
         up = found >= value[live] - ROUNDING
         higher, lower = live[up], live[~up]
         radius[lower] = np.linalg.norm(step[lower], axis=1) / 4
         radius[higher] *= 2
-        x[higher] += step[higher]
+        x[higher] = sample.inside(x[higher] + step[higher])
         value[higher] = np.maximum(found[up], value[higher])
         newton[higher] = onward[up]
         length = np.linalg.norm(newton[live], axis=1)
@@ -142,16 +142,16 @@ def _ascend(
 
 
 def _local(
-    sample: Sample, log_f: np.ndarray, x: np.ndarray
+    sample: AbstractSample, log_f: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """log D(x) and the Newton step, in blocks."""
     log_ratio = np.log(sample.weights) - log_f
-    data = sample.points
-    squares = (data[:, :, None] * data[:, None, :]).reshape(len(data), -1)
-    moments = np.concatenate([np.ones((len(data), 1)), data, squares], axis=1)
+    S = sample.statistics
+    squares = (S[:, :, None] * S[:, None, :]).reshape(len(S), -1)
+    moments = np.concatenate([np.ones((len(S), 1)), S, squares], axis=1)
     rows = max(1, BLOCK // len(log_f))
     parts = [
-        _local_block(data, moments, log_ratio, x[s : s + rows])
+        _local_block(sample, moments, log_ratio, x[s : s + rows])
         for s in range(0, len(x), rows)
     ]
     value, newton = (np.concatenate(p) for p in zip(*parts, strict=True))
@@ -159,15 +159,16 @@ def _local(
 
 
 def _local_block(
-    data: np.ndarray, moments: np.ndarray, log_ratio: np.ndarray, x: np.ndarray
+    sample: AbstractSample, moments: np.ndarray, log_ratio: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    d = data.shape[1]
-    logs = log_kernel(x, data) + log_ratio
+    r = sample.statistics.shape[1]
+    logs = sample.log_kernel(x) + log_ratio
     top = logs.max(axis=1, keepdims=True)
-    total, mean, second = np.split(np.exp(logs - top) @ moments, [1, 1 + d], axis=1)
+    total, mean, second = np.split(np.exp(logs - top) @ moments, [1, 1 + r], axis=1)
     value = top[:, 0] + np.log(total[:, 0])
-    mean, second = mean / total, (second / total).reshape(-1, d, d)
-    concavity = np.eye(d) - second + mean[:, :, None] * mean[:, None, :]
+    mean, second = mean / total, (second / total).reshape(-1, r, r)
+    covariance = second - mean[:, :, None] * mean[:, None, :]
+    slope, concavity = sample.tilted(mean, covariance, x)
     bends, axes = np.linalg.eigh(concavity)
-    uphill = np.einsum("mkl,mk->ml", axes, mean - x) / np.maximum(np.abs(bends), FLAT)
+    uphill = np.einsum("mkl,mk->ml", axes, slope) / np.maximum(np.abs(bends), FLAT)
     return value, np.einsum("mkl,ml->mk", axes, uphill)

@@ -23,11 +23,12 @@ from pushforward.statistics.mixtures._descent import (
 )
 from pushforward.statistics.mixtures._everywhere import Solution
 from pushforward.statistics.mixtures._likelihood import (
+    AbstractSample,
     Sample,
     log_certificate,
-    log_mixture,
     loss,
 )
+from pushforward.statistics.mixtures._noise import Chart
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Births:
         """The particles after one round of deaths and births."""
         alive = weights >= self.death
         atoms, weights = atoms[alive], weights[alive] / weights[alive].sum()
-        log_f = log_mixture(sample.points, atoms, weights)
+        log_f = sample.log_mixture(atoms, weights)
         log_d = log_certificate(sample.points, sample, log_f)
         born: list[np.ndarray] = []
         for i in np.argsort(-log_d, kind="stable"):
@@ -123,8 +124,13 @@ class ParticleDescent:
         if self.iterations < 1:
             raise InputError(f"iterations must be positive, got {self.iterations}.")
 
-    def solve(self, sample: Sample) -> Solution:
+    def solve(self, sample: AbstractSample, chart: Chart) -> Solution:
         """The history is the loss after each step, the start first."""
+        if not isinstance(sample, Sample):
+            raise InputError(
+                "`method` must be ColumnGeneration() or FixedGrid(nodes): particle "
+                "descents know Gaussian noise of one covariance only."
+            )
         atoms, weights = self.start.draw(sample)
         x, p = jnp.asarray(sample.points), jnp.asarray(sample.weights)
         history: list[float] = []

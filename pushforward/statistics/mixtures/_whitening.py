@@ -102,13 +102,30 @@ def as_sample(
             f"data reach {np.abs(whitened).max():.3g} noise standard deviations from "
             f"their mean, beyond {FARTHEST:.0e}; is covariance in the right units?"
         )
-    p = np.full(n, 1.0) if weights is None else np.asarray(weights, dtype=float)
+    p = as_weights(weights, n)
+    points, mass = distinct(whitened, p)
+    return Sample(points, mass), float(p.sum())
+
+
+def as_weights(weights: object | None, n: int) -> Float[np.ndarray, "n"]:
+    """Finite non-negative weights, one each; ones if there are none."""
+    try:
+        p = np.full(n, 1.0) if weights is None else np.asarray(weights, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"weights must be numbers: {error}.") from None
     if p.shape != (n,) or not np.isfinite(p).all() or (p < 0).any() or p.sum() <= 0:
         raise InputError(
             f"weights must be {n} finite non-negative numbers, not all zero, got "
             f"shape {p.shape}; leave them out for equal weights."
         )
-    points, index = np.unique(whitened, axis=0, return_inverse=True)
-    mass = np.bincount(index.reshape(-1), weights=p, minlength=len(points))
-    kept = mass > 0
-    return Sample(points[kept], mass[kept] / mass.sum()), float(p.sum())
+    return p
+
+
+def distinct(
+    rows: Float[np.ndarray, "n r"], p: Float[np.ndarray, "n"]
+) -> tuple[Float[np.ndarray, "m r"], Float[np.ndarray, "m"]]:
+    """Different rows, and the weight of each; weights sum to one."""
+    kept, index = np.unique(rows, axis=0, return_inverse=True)
+    mass = np.bincount(index.reshape(-1), weights=p, minlength=len(kept))
+    alive = mass > 0
+    return kept[alive], mass[alive] / mass.sum()

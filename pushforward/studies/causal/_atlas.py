@@ -8,42 +8,21 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import theory
-from pushforward.studies.causal._statement import at_least, paper, within
-from pushforward.studies.causal.study import Parameters
-
-N, BETA = 32, 9.0
-PANELS = {
-    "identity": np.eye(3),
-    "double top": np.diag([1.0, 1.0, 0.3]),
-    "simple top": np.diag([2.0, 1.0, 0.5]),
-    "double, negative": np.diag([-1.0, -1.0, -3.0]),
-    "simple, negative": np.diag([-1.0, -2.0, -3.0]),
-    "all negative": -np.eye(3),
-}
-
-
-def start(seed: int) -> pf.Particles:
-    """32 uniform tokens on S^2, the same for all panels."""
-    return pf.Particles.uniform(pf.Sphere(3), N, key=pf.key_for(seed, "atlas"))
+from pushforward.studies.causal import runs
+from pushforward.studies.causal.study import Parameters, at_least, paper, within
 
 
 @functools.lru_cache(maxsize=32)
-def panel(seed: int, name: str, t1: float, beta: float = BETA) -> np.ndarray:
+def panel(p: Parameters, name: str, beta: float = runs.BETA) -> np.ndarray:
     """Frames of one panel: (times, n, 3), times spaced by logarithm."""
-    save = pf.LogTimes(first=0.05, num=60)
-    field = pf.CausalAttention(beta, V=PANELS[name])
-    return np.asarray(pf.flow(field, start(seed), t1, save=save).points)
+    return np.asarray(runs.atlas(p, name, beta).run().points)
 
 
 def everything_goes_to_the_first_token(p: Parameters):
     """V = I: all tokens end at the initial place of token 1, for any Q, K, beta."""
-    rng = np.random.default_rng(p.seed)
-    Q, K = 0.5 * rng.standard_normal((2, 3, 3))
-    mu = start(p.seed)
-    field = pf.CausalAttention(2.0, Q=Q, K=K)
-    x = np.asarray(pf.flow(field, mu, 80.0, save=2).final.points)
+    before, x = np.asarray(runs.random_weights(p).run().points)
     apart = np.linalg.norm(x - x[0], axis=1).max()
-    gone = np.linalg.norm(x[0] - np.asarray(mu.points[0]))
+    gone = np.linalg.norm(x[0] - before[0])
     return within(
         "V = I, random Q and K: every token ends at x_1(0)",
         paper("theorem 4.1"),
@@ -56,36 +35,33 @@ def everything_goes_to_the_first_token(p: Parameters):
 
 def slowest_rate_is_one_half(p: Parameters):
     """The rate of consensus is that of token 2, exactly 1/2."""
-    mu = start(p.seed)
-    tight = pf.Adaptive(rtol=1e-11, atol=1e-13)  # distances fall to 1e-8
-    run = pf.flow(pf.CausalAttention(1.0), mu, 42.0, save=[30.0, 42.0], solver=tight)
-    x = np.asarray(run.points)
+    x = np.asarray(runs.consensus(p).run().points)
     apart = np.linalg.norm(x[1:, 1] - x[0, 0], axis=1)
     return within(
         "token 2, the slowest, approaches x_1 at rate 1/2, whatever beta is",
         paper("theorem 4.1"),
         "identity",
         np.log(apart[0] / apart[1]) / 12.0,
-        theory.causal.consensus_rates(N)[0],
+        theory.causal.consensus_rates(runs.N)[0],
         2e-3,
     )
 
 
 def first_token_follows_oja(p: Parameters):
     """Token 1 obeys dx/dt = P_x V x, whose solution is e^{tV} x / |e^{tV} x|."""
-    V = np.random.default_rng(p.seed).standard_normal((3, 3))
-    mu = start(p.seed)
-    run = pf.flow(pf.CausalAttention(BETA, V=V), mu, 2.0, save=2)
-    exact = theory.causal.first_token(2.0, np.asarray(mu.points[0]), V)
-    off = np.abs(np.asarray(run.final.points[0]) - exact).max()
+    experiment = runs.oja(p)
+    before, x = np.asarray(experiment.run().points)
+    V = np.asarray(experiment.read("field.V"))
+    exact = theory.causal.first_token(2.0, before[0], V)
+    off = np.abs(x[0] - exact).max()
     where = paper("section 3")
     return within("token 1 follows Oja's flow", where, "identity", off, 0.0, 1e-7)
 
 
 def double_top_gives_one_point(p: Parameters):
     """lambda_max > 0 of multiplicity 2: the projection of token 1 on the eigenspace."""
-    x = panel(p.seed, "double top", p.atlas_time, 1.0)[-1]
-    goal = np.asarray(start(p.seed).points[0]) * [1.0, 1.0, 0.0]
+    frames = panel(p, "double top", 1.0)
+    x, goal = frames[-1], frames[0, 0] * [1.0, 1.0, 0.0]
     off = np.linalg.norm(x - goal / np.linalg.norm(goal), axis=1).max()
     return within(
         "V = diag(1, 1, 0.3): all tokens at the normalized projection of token 1",
@@ -99,7 +75,7 @@ def double_top_gives_one_point(p: Parameters):
 
 def simple_top_gives_two_points(p: Parameters):
     """lambda_max > 0 simple: two antipodal points."""
-    x = panel(p.seed, "simple top", p.atlas_time)[-1]
+    x = panel(p, "simple top")[-1]
     signs = set(np.sign(x[:, 0]).tolist())
     off = (1 - np.abs(x[:, 0])).max()
     note = f"{len(signs)} of the two points are occupied"
@@ -110,7 +86,7 @@ def simple_top_gives_two_points(p: Parameters):
 
 def negative_double_gives_a_cloud(p: Parameters):
     """lambda_max < 0 of multiplicity 2: a cloud around the eigenspace."""
-    x = panel(p.seed, "double, negative", p.atlas_time)[-1]
+    x = panel(p, "double, negative")[-1]
     count = pf.observables.Clusters(0.05)(pf.Particles(pf.Sphere(3), x)).count
     near = float(np.mean(np.abs(x[:, 2])))
     return within(
@@ -126,7 +102,7 @@ def negative_double_gives_a_cloud(p: Parameters):
 
 def negative_simple_gives_two_clouds(p: Parameters):
     """lambda_max < 0 simple: two clouds."""
-    x = panel(p.seed, "simple, negative", p.atlas_time)[-1]
+    x = panel(p, "simple, negative")[-1]
     both = len(set(np.sign(x[:, 0]).tolist())) == 2
     return at_least(
         "V = diag(-1, -2, -3): two clouds around plus and minus e_1; min |<x, e_1>|",

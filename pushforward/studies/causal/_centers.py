@@ -1,26 +1,20 @@
 """Quasi-stationary centers, frozen centers, and how many centers there are."""
 
-import jax.numpy as jnp
 import numpy as np
 
-import pushforward as pf
 from pushforward import theory
-from pushforward.fields import Background
 from pushforward.observables import Centers
-from pushforward.studies.causal._ensemble import TIMES, followed, sequence
-from pushforward.studies.causal._statement import at_most, paper, within
-from pushforward.studies.causal.study import Parameters
-
-BETA, C, EPSILON = 64.0, 4.0, 0.1
+from pushforward.studies.causal import runs
+from pushforward.studies.causal._ensemble import followed, sequence
+from pushforward.studies.causal.runs import APART, EPSILON, TIMES, C
+from pushforward.studies.causal.runs import CIRCLE_BETA as BETA
+from pushforward.studies.causal.study import Parameters, at_most, paper, within
 
 
 def a_strong_center_hardly_moves(p: Parameters):
     """Two tokens 0.6 apart: the second stays within epsilon delta up to T."""
-    apart = C * (1 + 2 * EPSILON) / np.sqrt(BETA)
-    T = theory.causal.center_lifetime(BETA, C, EPSILON, 1)
-    mu = pf.Particles(pf.Circle(), pf.Circle().points(jnp.array([0.0, apart])))
-    end = np.asarray(pf.flow(pf.CausalAttention(BETA), mu, T, save=2).final.points[1])
-    gone = apart - np.arctan2(end[1], end[0])
+    end = np.asarray(runs.strong_center().run().final.points[1])
+    gone = APART - np.arctan2(end[1], end[0])
     return at_most(
         "beta = 64, c = 4: displacement of a strong center up to T = 263.5",
         paper("lemma 5.1"),
@@ -33,11 +27,11 @@ def a_strong_center_hardly_moves(p: Parameters):
 
 def strong_centers_keep_the_bound_in_a_crowd(p: Parameters):
     """Every strong center of random sequences that meets the hypothesis."""
-    apart, delta = C * (1 + 2 * EPSILON) / np.sqrt(BETA), C / np.sqrt(BETA)
+    delta = C / np.sqrt(BETA)
     worst, tested = 0.0, 0
     for run in range(p.runs):
-        points = followed(p.seed, p.n, run, "causal", BETA)
-        for s in Centers(apart)(sequence(p.seed, p.n, run)).strong[1:]:
+        points = followed(p, run, "causal", BETA)
+        for s in Centers(APART)(sequence(p.seed, p.n, run)).strong[1:]:
             life = theory.causal.center_lifetime(BETA, C, EPSILON, int(s) + 1)
             until = TIMES <= life
             cosine = np.clip(points[until, s] @ points[0, s], -1, 1)
@@ -50,11 +44,9 @@ def strong_centers_keep_the_bound_in_a_crowd(p: Parameters):
 
 def frozen_centers_capture_free_tokens(p: Parameters):
     """7 frozen equispaced centers and 100 free causal tokens."""
-    atoms = pf.Circle().points(2 * jnp.pi * jnp.arange(7) / 7)
-    mu = sequence(p.seed, 100, 0)
-    field = Background(pf.CausalAttention(BETA), atoms)
-    x = np.asarray(pf.flow(field, mu, 100.0, save=2).final.points)
-    nearest = (x @ np.asarray(atoms).T).max(axis=1)
+    experiment = runs.frozen_centers(p)
+    x = np.asarray(experiment.run().final.points)
+    nearest = (x @ np.asarray(experiment.read("field.atoms")).T).max(axis=1)
     bounds = theory.causal.frozen_centers(BETA, 6.5, 0.099, 100)
     note = f"hypotheses hold: {bounds.holds}; expected below 1e-8 at t = 100"
     return at_most(
@@ -99,7 +91,7 @@ def strong_centers_on_the_sphere(p: Parameters):
 def renyi_centers_on_the_circle(p: Parameters):
     """c_R 2 pi / delta once the sequence is long."""
     delta = float(theory.parking.center_scale(BETA))
-    predicted = theory.parking.expected_centers(delta)
+    predicted = theory.parking.expected_centers_asymptotic(delta)
     claim = "mean number of Renyi centers at beta = 64, n = 20,000: c_R 2 pi / delta"
     counts = _counts(p, 20_000, 2, delta, False)
     return _mean_claim(claim, "count laws", "theorem", counts, predicted)

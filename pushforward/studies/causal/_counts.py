@@ -2,18 +2,14 @@
 
 import numpy as np
 
-import pushforward as pf
 from pushforward.observables import Clusters
 from pushforward.studies.causal._ensemble import (
-    SOLVER,
-    TIMES,
     absorption,
     cluster_counts,
     growth_exponent,
-    sequence,
 )
-from pushforward.studies.causal._statement import open_claim, paper, within
-from pushforward.studies.causal.study import Parameters
+from pushforward.studies.causal.runs import TIMES, leading_eigenspace
+from pushforward.studies.causal.study import Parameters, open_claim, paper, within
 
 
 def _square_root_law(p: Parameters, field_name: str):
@@ -83,14 +79,12 @@ def strong_absorption(p: Parameters):
 
 def leading_eigenspace_sets_the_dimension(p: Parameters):
     """V = diag(1, 1, 0.3) on S^2: as many clusters as on the circle of its plane."""
-    V, counts = np.diag([1.0, 1.0, 0.3]), []
+    counts = []
     for beta in p.betas:
-        field, runs = pf.CausalAttention(beta, V=V), []
+        count, found = Clusters(0.5 / np.sqrt(beta)), []
         for run in range(max(4, p.runs // 2)):
-            mu = sequence(p.seed, p.n, run, d=3)
-            end = pf.flow(field, mu, 20.0, save=2, solver=SOLVER).final
-            runs.append(Clusters(0.5 / np.sqrt(beta))(end).count)
-        counts.append(runs)
+            found.append(count(leading_eigenspace(p, beta, run).run().final).count)
+        counts.append(found)
     means = ", ".join(f"{np.mean(c):.1f}" for c in counts)
     return within(
         "V with a double top eigenvalue, d = 3: clusters grow like beta^{1/2}",

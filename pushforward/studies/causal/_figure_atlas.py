@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 
 import pushforward as pf
 from pushforward import plot, theory
-from pushforward.plot._style import PALETTE, new_figure, styled
-from pushforward.studies._replay import replayed
-from pushforward.studies.causal._atlas import BETA, PANELS, panel
+from pushforward.plot.style import PALETTE, new_figure, styled
+from pushforward.studies.causal._atlas import panel
+from pushforward.studies.causal.runs import BETA, PANELS
 from pushforward.studies.causal.study import Parameters
 
 CAMERA = plot.Camera(azimuth=32.0, elevation=24.0)
@@ -15,7 +15,7 @@ CAMERA = plot.Camera(azimuth=32.0, elevation=24.0)
 
 def compute_atlas(p: Parameters) -> dict[str, np.ndarray]:
     """Frames of every panel: (panels, times, n, 3)."""
-    frames = [panel(p.seed, name, p.atlas_time) for name in PANELS]
+    frames = [panel(p, name) for name in PANELS]
     return {"points": np.stack(frames), "time": np.array(p.atlas_time)}
 
 
@@ -26,7 +26,7 @@ def draw_atlas(data: dict[str, np.ndarray]) -> Figure:
     axes = figure.subplots(2, 3).ravel()
     panels = zip(axes, PANELS.items(), data["points"], strict=True)
     for ax, (_, V), points in panels:
-        run = replayed(pf.Sphere(3), points)
+        run = pf.Trajectory.recorded(pf.Sphere(3), points)
         settles = np.diag(V).max() > 0  # clouds never come to rest: only where they are
         color = plot.ByCluster(0.1) if settles else PALETTE[0]
         plot.sphere(run, ax=ax, camera=CAMERA, color=color, trails=settles)

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from pushforward import theory
 from pushforward.observables import Centers
-from pushforward.plot._style import INK, PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.causal._ensemble import (
     TIMES,
     absorption,
@@ -85,7 +85,7 @@ def draw_law(data: dict[str, np.ndarray]) -> Figure:
     ax = figure.subplots()
     betas = data["betas"]
     fine = np.geomspace(betas[0] / 1.4, betas[-1] * 1.4, 100)
-    law = theory.parking.expected_centers(theory.parking.center_scale(fine))
+    law = theory.parking.expected_centers_asymptotic(theory.parking.center_scale(fine))
     ax.plot(
         fine,
         law,

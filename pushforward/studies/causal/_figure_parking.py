@@ -9,26 +9,22 @@ from matplotlib.lines import Line2D
 import pushforward as pf
 from pushforward import theory
 from pushforward.observables import Centers, Clusters
-from pushforward.plot._colors import wheel
-from pushforward.plot._style import HAIR, INK, PALETTE, SOFT, mixed, new_figure, styled
-from pushforward.studies.causal._ensemble import SOLVER, sequence
+from pushforward.plot import wheel
+from pushforward.plot.style import HAIR, INK, PALETTE, SOFT, mixed, new_figure, styled
+from pushforward.studies.causal.runs import CIRCLE_BETA as BETA
+from pushforward.studies.causal.runs import SNAPSHOTS, parking
 from pushforward.studies.causal.study import Parameters
 
-BETA, SNAPSHOTS = 64.0, (0.0, 5.0, 75.0, 150.0)
 RED = PALETTE[1]
 
 
 def compute_parking(p: Parameters) -> dict[str, np.ndarray]:
     """One sequence of n tokens to t = 150, and its centers."""
-    mu = sequence(p.seed, p.n, 3)
+    run = parking(p).run()
     delta = float(theory.parking.center_scale(BETA))
-    centers = Centers(delta)(mu)
-    times = np.unique(
-        np.concatenate([[0.0], np.geomspace(0.05, 150.0, 160), SNAPSHOTS])
-    )
-    run = pf.flow(pf.CausalAttention(BETA), mu, times[-1], save=times, solver=SOLVER)
+    centers = Centers(delta)(run[0])
     return {
-        "times": times,
+        "times": np.asarray(run.times),
         "points": np.asarray(run.points),
         "kept": centers.kept,
         "strong": centers.strong,

@@ -3,12 +3,14 @@
 import numpy as np
 
 from pushforward.studies import Preset
-from pushforward.studies.causal._atlas import BETA, PANELS, N
+from pushforward.studies.causal.runs import BETA, PANELS, N
 from pushforward.studies.causal.study import Parameters
 
 WORDS = {
-    "identity": "V = I: every token ends where token 1 began.",
-    "double top": "A double largest eigenvalue: all tokens at one point.",
+    "identity": "V = I: in the limit every token is where token 1 began; the last "
+    "group to come is still on its way when this run ends.",
+    "double top": "A double largest eigenvalue: in the limit all tokens are at one "
+    "point; two groups still wait for each other when this run ends.",
     "simple top": "A simple largest eigenvalue: two antipodal points.",
     "double, negative": "A double negative one: a cloud around the plane.",
     "simple, negative": "A simple negative one: two clouds.",

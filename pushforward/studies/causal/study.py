@@ -2,8 +2,12 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "Clustering in causal attention masking"
 PAPER = "karagodin2024causal"
+
+within, at_least, at_most, open_claim, paper = statements("causal", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Tokens without layer norm: figures and claims of P2."""
+"""Tokens without layer norm: figures and claims."""

@@ -7,9 +7,8 @@ import numpy as np
 import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
-from pushforward.studies.clusters._statement import at_most, paper, within
 from pushforward.studies.clusters._systems import TIGHT, Path, followed
-from pushforward.studies.clusters.study import Parameters
+from pushforward.studies.clusters.study import Parameters, at_most, paper, within
 
 TIMES = (0.0, *np.geomspace(0.1, 1e4, 26).tolist())
 FIELD = pf.Attention(1.0, np.eye(3), np.eye(3), -np.eye(3))
@@ -19,9 +18,13 @@ THEOREM = paper("theorem C.5")
 @functools.lru_cache
 def repelled(p: Parameters) -> Path:
     """Tokens of space under V = -I, Q = K = I, not rescaled."""
+    return followed(FIELD, start(p), TIMES, solver=TIGHT)
+
+
+def start(p: Parameters) -> np.ndarray:
+    """Gaussian tokens of space."""
     key = pf.key_for(p.seed, "collapse")
-    start = pf.Particles.gaussian(pf.Euclidean(3), p.tokens, key=key).points
-    return followed(FIELD, np.asarray(start), TIMES, solver=TIGHT)
+    return np.asarray(pf.Particles.gaussian(pf.Euclidean(3), p.tokens, key=key).points)
 
 
 @functools.lru_cache

@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgb
 from scipy.spatial import ConvexHull
 
 from pushforward import plot
-from pushforward.plot._style import HAIR, INK, PALETTE, PAPER, SOFT, mixed
+from pushforward.plot.style import HAIR, INK, PALETTE, PAPER, SOFT, mixed
 
 CAMERA = plot.Camera(azimuth=-55.0, elevation=24.0)
 

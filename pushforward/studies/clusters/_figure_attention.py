@@ -7,7 +7,7 @@ from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
 
 from pushforward import theory
-from pushforward.plot._style import (
+from pushforward.plot.style import (
     DEPTHS,
     INK,
     PALETTE,

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushforward.observables import ParallelSubspaces
-from pushforward.plot._style import INK, new_figure, styled
+from pushforward.plot.style import INK, new_figure, styled
 from pushforward.studies.clusters import _hyperplanes
 from pushforward.studies.clusters._drawing import (
     frame,

@@ -9,14 +9,14 @@ import numpy as np
 import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
-from pushforward.studies.clusters._statement import (
+from pushforward.studies.clusters._systems import TIGHT, Path, followed
+from pushforward.studies.clusters.study import (
+    Parameters,
     at_most,
     frank_wolfe,
     paper,
     within,
 )
-from pushforward.studies.clusters._systems import TIGHT, Path, followed
-from pushforward.studies.clusters.study import Parameters
 
 ANGLES = 2 * np.pi * np.arange(5) / 5
 PENTAGON = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -24,6 +24,7 @@ IDENTITY = np.eye(3)
 HARD = pf.HardRelaxation(IDENTITY, IDENTITY, IDENTITY)
 BETAS = (50.0, 200.0, 800.0)
 STEP = 0.1
+TIMES = np.linspace(0.0, 4.0, 21)
 
 
 def same(x):
@@ -43,7 +44,7 @@ def start(p: Parameters) -> np.ndarray:
 @functools.lru_cache
 def relaxed(p: Parameters) -> Path:
     """Hardmax tokens to t = 4."""
-    return followed(HARD, start(p), np.linspace(0.0, 4.0, 21), solver=TIGHT)
+    return followed(HARD, start(p), TIMES, solver=TIGHT)
 
 
 def closed_form(p: Parameters) -> Claim:

@@ -16,7 +16,6 @@ from pushforward import theory
 from pushforward.observables import ParallelSubspaces
 from pushforward.studies import Claim
 from pushforward.studies.clusters._polytope import cloud
-from pushforward.studies.clusters._statement import at_most, paper, within
 from pushforward.studies.clusters._systems import (
     CODIMENSION,
     PLANE,
@@ -27,7 +26,7 @@ from pushforward.studies.clusters._systems import (
     cube,
     rescaled,
 )
-from pushforward.studies.clusters.study import Parameters
+from pushforward.studies.clusters.study import Parameters, at_most, paper, within
 
 SAME = 0.05  # values of a form closer than this belong to one hyperplane
 NEAR = 5e-3  # distance below which tokens of [-5, 5]^d are on a hyperplane
@@ -81,13 +80,18 @@ SUBSPACES = {
 @functools.lru_cache
 def ends(p: Parameters, name: str) -> tuple[np.ndarray, ...]:
     """Late rescaled tokens from every start of a case."""
+    return tuple(rescaled(*system).end for system in systems(p, name))
+
+
+def systems(p: Parameters, name: str) -> list[tuple]:
+    """V, start, times, Q and K of every start of a case."""
     case = (CASES | SUBSPACES)[name]
     starts = cube(p, f"hyperplanes {name}", len(case.V))
     if name in SUBSPACES:
         starts = starts[: max(4, p.replicas // 4)]
     identity = np.eye(len(case.V))
     times = (0.0, case.t1)
-    return tuple(rescaled(case.V, x, times, identity, case.K).end for x in starts)
+    return [(case.V, x, times, identity, case.K) for x in starts]
 
 
 def _count(name: str, kind: str, where: str, what: str) -> Callable:
@@ -120,11 +124,16 @@ def _distance(name: str, kind: str, where: str, what: str) -> Callable:
     return claim
 
 
+def products(p: Parameters) -> list[tuple]:
+    """V, start and times of every start under V = diag(1, 1, -1/2)."""
+    return [(PRODUCT, x, (0.0, 12.0)) for x in cube(p, "product", 3)]
+
+
 def product(p: Parameters) -> Claim:
-    """T5.1: V = diag(1, 1, -1/2): tokens go to (boundary of a polygon or 0) x line."""
+    """V = diag(1, 1, -1/2): tokens go to (boundary of a polygon or 0) x line."""
     worst = 0.0
-    for x in cube(p, "product", 3):
-        z = rescaled(PRODUCT, x, (0.0, 12.0)).end[:, :2]
+    for system in products(p):
+        z = rescaled(*system).end[:, :2]
         faces = ConvexHull(z).equations
         depth = -(z @ faces[:, :-1].T + faces[:, -1]).max(axis=1)
         worst = max(worst, np.minimum(depth, np.linalg.norm(z, axis=1)).max())
@@ -149,9 +158,14 @@ def clearest(p: Parameters) -> int:
 @functools.lru_cache
 def with_leaders(p: Parameters, draw: int) -> Path:
     """Twenty tokens of the plane to t = 10, random Gram matrices."""
+    return rescaled(*leading(p, draw))
+
+
+def leading(p: Parameters, draw: int) -> tuple:
+    """V, start, times, Q and K of the runs with leaders."""
     V, A = gram(p, draw)
     start = cube(p, "leaders", 2, 20)[0]
-    return rescaled(V, start, np.linspace(0.0, 10.0, p.frames), A, A)
+    return V, start, np.linspace(0.0, 10.0, p.frames), A, A
 
 
 def few_leaders(p: Parameters) -> Claim:
@@ -180,8 +194,8 @@ T41 = ("theorem", paper("theorem 4.1"))
 GUESS = ("conjecture", paper("section 4"))
 CLAIMS = (
     spectrum,
-    *(_count(n, *T41, "T4.1: at most three parallel hyperplanes") for n in CASES),
-    *(_distance(n, *T41, "T4.1: tokens reach their hyperplanes") for n in CASES),
+    *(_count(n, *T41, "At most three parallel hyperplanes") for n in CASES),
+    *(_distance(n, *T41, "Tokens reach their hyperplanes") for n in CASES),
     *(_count(n, *GUESS, "At most three parallel subspaces") for n in SUBSPACES),
     *(_distance(n, *GUESS, "Tokens reach their subspaces") for n in SUBSPACES),
     product,

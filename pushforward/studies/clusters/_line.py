@@ -7,7 +7,6 @@ import numpy as np
 
 from pushforward import theory
 from pushforward.studies import Claim
-from pushforward.studies.clusters._statement import at_least, at_most, paper, within
 from pushforward.studies.clusters._systems import (
     TIGHT,
     Path,
@@ -17,7 +16,13 @@ from pushforward.studies.clusters._systems import (
     rank_of,
     rescaled,
 )
-from pushforward.studies.clusters.study import Parameters
+from pushforward.studies.clusters.study import (
+    Parameters,
+    at_least,
+    at_most,
+    paper,
+    within,
+)
 
 ONE = np.eye(1)  # V = 1; Q = K = 1 as well
 LATE = 14.0  # neighbors of a leader, 1e-4 from it, are told apart by then
@@ -55,7 +60,7 @@ def _exceptional(x: np.ndarray, P: np.ndarray) -> int:
 
 
 def rows(p: Parameters) -> Claim:
-    """T2.1: all rows but at most one point to the smallest or the largest token."""
+    """All rows but at most one point to the smallest or the largest token."""
     run = late(p)
     most = max(_exceptional(x, P) for x, P in zip(*run, strict=True))
     note = f"exceptional rows, the most of {p.replicas} starts, {p.tokens} tokens"
@@ -63,21 +68,21 @@ def rows(p: Parameters) -> Claim:
 
 
 def rank(p: Parameters) -> Claim:
-    """T2.1: the limit of the attention matrix has rank at most 3."""
+    """The limit of the attention matrix has rank at most 3."""
     most = max(rank_of(P) for P in late(p).matrices)
     note = f"the largest of {p.replicas} starts at t = {LATE:g}"
     return at_most(str(rank.__doc__), THEOREM, "theorem", most, 3, note)
 
 
 def usual_rank(p: Parameters) -> Claim:
-    """T2.1: for almost every start the rank is 1 or 2."""
+    """For almost every start the rank is 1 or 2."""
     share = float(np.mean([rank_of(P) in (1, 2) for P in late(p).matrices]))
     note = f"share of {p.replicas} starts"
     return within(str(usual_rank.__doc__), THEOREM, "theorem", share, 1, 0, note)
 
 
 def leading(p: Parameters) -> Claim:
-    """T2.1: no token leads but the smallest and the largest of the start."""
+    """no token leads but the smallest and the largest of the start."""
     extreme = [
         set(leaders_of(P).tolist()) <= {int(x.argmin()), int(x.argmax())}
         for x, P in zip(*late(p), strict=True)
@@ -88,7 +93,7 @@ def leading(p: Parameters) -> Claim:
 
 
 def one_sign(p: Parameters) -> Claim:
-    """T2.1: positive tokens all follow the largest one, and the rank is 1."""
+    """Positive tokens all follow the largest one, and the rank is 1."""
     t = 6.0
     P = attention(ONE, t, _five(tuple(POSITIVE), (0.0, t)).end)
     error = np.abs(P - np.eye(5)[[4] * 5]).max()
@@ -133,8 +138,13 @@ def double_exponential(p: Parameters) -> Claim:
 @functools.lru_cache
 def escape(p: Parameters) -> Path:
     """One random start over time, in rescaled coordinates."""
+    return rescaled(*escaping(p), solver=TIGHT)
+
+
+def escaping(p: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """V, start and times of that run."""
     times = np.linspace(0.0, LONG, p.frames)
-    return rescaled(ONE, cube(p, "line", 1, side=1.0)[0], times, solver=TIGHT)
+    return ONE, cube(p, "line", 1, side=1.0)[0], times
 
 
 def gaps_grow(p: Parameters) -> Claim:

@@ -16,9 +16,8 @@ from pushforward.fields import AbstractField, Drive
 from pushforward.observables import ParallelSubspaces
 from pushforward.studies import Claim
 from pushforward.studies.clusters._polytope import cloud
-from pushforward.studies.clusters._statement import at_least, at_most, paper
 from pushforward.studies.clusters._systems import PLANE, Path, cube, followed
-from pushforward.studies.clusters.study import Parameters
+from pushforward.studies.clusters.study import Parameters, at_least, at_most, paper
 
 T1 = 6.0
 FORMS = theory.limit_shapes.predict_limit(PLANE).forms

@@ -12,7 +12,6 @@ import pushforward as pf
 from pushforward import theory
 from pushforward.observables import distance_to_set, hull_volume, limit_set_gap
 from pushforward.studies import Claim
-from pushforward.studies.clusters._statement import at_most, paper, within
 from pushforward.studies.clusters._systems import (
     SPACE_2,
     TIGHT,
@@ -21,7 +20,7 @@ from pushforward.studies.clusters._systems import (
     followed,
     rescaled,
 )
-from pushforward.studies.clusters.study import Parameters
+from pushforward.studies.clusters.study import Parameters, at_most, paper, within
 
 TIMES = np.arange(0.0, 13.0)
 # Q = K = SKEW makes Q^T K positive definite and far from a multiple of the identity.
@@ -52,9 +51,14 @@ CASES = {
 @functools.lru_cache
 def runs(p: Parameters, name: str) -> tuple[Path, ...]:
     """Rescaled tokens from every start of a case."""
+    return tuple(rescaled(*system) for system in systems(p, name))
+
+
+def systems(p: Parameters, name: str) -> list[tuple]:
+    """V, start, times, Q and K of every start of a case."""
     case = CASES[name]
     starts = cube(p, f"polytope {name}", case.d)
-    return tuple(rescaled(np.eye(case.d), x, TIMES, case.A, case.A) for x in starts)
+    return [(np.eye(case.d), x, TIMES, case.A, case.A) for x in starts]
 
 
 def cloud(z: np.ndarray) -> pf.Particles:
@@ -92,7 +96,7 @@ def _to_set(name: str) -> Callable[[Parameters], Claim]:
         note = f"largest distance to S at t = {TIMES[-1]:g}, {p.replicas} starts"
         return at_most(words, THEOREM, "theorem", worst, 1e-3, note)
 
-    words = f"T3.1: rescaled tokens go to the finite set S; {case.words}."
+    words = f"Rescaled tokens go to the finite set S; {case.words}."
     claim.__doc__ = words
     return claim
 
@@ -126,14 +130,14 @@ def _sets(p: Parameters) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def vertices_belong(p: Parameters) -> Claim:
-    """T3.1: the vertices of the limit polytope belong to S."""
+    """The vertices of the limit polytope belong to S."""
     worst = max(distance_to_set(cloud(v), S) for v, S in _sets(p))
     note = "distance of the farthest vertex; S from its definition, no simulation"
     return at_most(str(vertices_belong.__doc__), THEOREM, "theorem", worst, 1e-9, note)
 
 
 def inside_boundary(p: Parameters) -> Claim:
-    """T3.1: S lies on the boundary of the polytope, but for the point 0."""
+    """S lies on the boundary of the polytope, but for the point 0."""
     worst = 0.0
     for v, S in _sets(p):
         if len(v) <= v.shape[1]:  # a segment or triangle is its own boundary

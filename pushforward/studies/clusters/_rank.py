@@ -8,9 +8,8 @@ import numpy as np
 
 import pushforward as pf
 from pushforward.studies import Claim
-from pushforward.studies.clusters._statement import at_most, open_claim, paper
 from pushforward.studies.clusters._systems import attention, rank_of, rescaled
-from pushforward.studies.clusters.study import Parameters
+from pushforward.studies.clusters.study import Parameters, at_most, open_claim, paper
 
 # In units of 1 / lambda, the growth rate of V. Double precision ends at 18.
 TIMES = np.array([0.0, 2.0, 5.0, 10.0, 18.0])

@@ -68,7 +68,7 @@ def cube(p: Parameters, purpose: str, d: int, n: int | None = None, side=SIDE):
     return np.asarray(jax.random.uniform(key, shape, minval=-side, maxval=side))
 
 
-def lifted(points: ArrayLike) -> pf.Particles:
+def lifted(points: ArrayLike) -> pf.Given:
     """The same tokens among `MOST` in R^3: repeated with shared mass, zeros added."""
     points = np.asarray(points, dtype=float)
     n, d = points.shape
@@ -76,7 +76,7 @@ def lifted(points: ArrayLike) -> pf.Particles:
     owner = np.arange(total) % n
     weights = 1 / (n * np.bincount(owner)[owner])
     wide = np.pad(points[owner], ((0, 0), (0, max(D - d, 0))))
-    return pf.Particles(pf.Euclidean(max(D, d)), wide, weights)
+    return pf.Given(pf.Euclidean(max(D, d)), wide, weights)
 
 
 @functools.lru_cache
@@ -103,20 +103,29 @@ def field(V: ArrayLike, Q=None, K=None) -> tuple[pf.RescaledAttention, float]:
     return _field(tuple(map(tuple, np.asarray(V, float))), *tuples)
 
 
-def rescaled(V, start, times, Q=None, K=None, solver=USUAL) -> Path:
+def along(vector, start, times, rate=1.0, solver=USUAL) -> pf.Experiment:
+    """Tokens along any field, seen at the times; the field runs `rate` times slower."""
+    save = rate * np.asarray(times, dtype=float)
+    return pf.Experiment(lifted(start), vector, save[-1], save=save, solver=solver)
+
+
+def along_rescaled(V, start, times, Q=None, K=None, solver=USUAL) -> pf.Experiment:
     """The rescaled tokens z = e^{-tV} x at the times, from one start (n, d)."""
-    start, times = np.asarray(start), np.asarray(times, dtype=float)
+    vector, rate = field(V, Q, K)
+    return along(vector, start, times, rate, solver)
+
+
+def rescaled(V, start, times, Q=None, K=None, solver=USUAL) -> Path:
+    """The path of `along_rescaled`."""
     vector, rate = field(V, Q, K)
     return followed(vector, start, times, rate, solver)
 
 
 def followed(vector, start, times, rate=1.0, solver=USUAL) -> Path:
-    """Tokens along any field, seen at the times; the field runs `rate` times slower."""
-    n, d = start.shape
+    """The path of `along`."""
+    n, d = np.shape(start)
     times = np.asarray(times, dtype=float)
-    run = pf.flow(
-        vector, lifted(start), rate * times[-1], save=rate * times, solver=solver
-    )
+    run = along(vector, start, times, rate, solver).run()
     if run.outcome is not None and run.outcome.kind in ("budget", "diverged"):
         raise NumericalError(str(run.outcome), partial=run)
     first = 0 if times[0] == 0 else 1  # a flow also keeps its start
@@ -126,7 +135,7 @@ def followed(vector, start, times, rate=1.0, solver=USUAL) -> Path:
 def attention(V, t: float, z: np.ndarray, Q=None, K=None) -> np.ndarray:
     """The attention matrix of rescaled tokens z at time t."""
     vector, rate = field(V, Q, K)
-    mu = lifted(z)
+    mu = lifted(z)(0)
     x = np.asarray(mu.points) @ np.asarray(vector.expansion(rate * t)).T
     beta = np.exp(min(2 * rate * t, 690.0))
     mu = pf.Particles(mu.space, x, np.asarray(mu.weights))

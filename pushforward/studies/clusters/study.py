@@ -1,9 +1,16 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
+
+from pushforward.studies import place, statements
 
 TITLE = "The emergence of clusters in self-attention dynamics"
 PAPER = "geshkovski2023clusters"
+FRANK_WOLFE = "alcalde2025frankwolfe"
+
+within, at_least, at_most, open_claim, paper = statements("clusters", PAPER)
+frank_wolfe = functools.partial(place, FRANK_WOLFE)  # the paper on hardmax attention
 
 
 @dataclasses.dataclass(frozen=True)

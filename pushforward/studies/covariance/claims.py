@@ -5,16 +5,16 @@ from functools import lru_cache
 import numpy as np
 
 from pushforward.errors import InputError
-from pushforward.statistics._swaps import GromovWasserstein, QuasiLikelihood
+from pushforward.statistics import GromovWasserstein, QuasiLikelihood
 from pushforward.statistics.covariances import (
     AbstractSearch,
     Exhaustive,
     SwapDescent,
     align_covariances,
 )
-from pushforward.statistics.recovery import factor_covariance, sample_pair
 from pushforward.studies import Claim, at_least, at_most, open_claim, within
 from pushforward.studies.covariance.figures import compute_recovery, compute_threshold
+from pushforward.studies.covariance.recovery import factor_covariance, sample_pair
 from pushforward.studies.covariance.study import (
     NAME,
     PAPER,
@@ -81,7 +81,7 @@ def likelihood_wins_away_from_identity(parameters: Parameters) -> Claim:
         for o in (GromovWasserstein(), QuasiLikelihood())
     )
     text = "d = 7, n = 40, away from identity: the quasi-MLE has the smaller loss"
-    note = f"mean losses GW {gromov:.2f}, quasi-MLE {quasi:.2f}; notes 3.46 and 2.37"
+    note = f"mean losses GW {gromov:.2f}, quasi-MLE {quasi:.2f}; elsewhere 3.46, 2.37"
     return at_most(NAME, text, PAPER, "experiment", quasi / gromov, 1.0, note)
 
 
@@ -118,7 +118,9 @@ def conditional_gradient_is_trapped(parameters: Parameters) -> Claim:
         return open_claim(NAME, text, PAPER, "experiment", str(error))
     at = list(data["sizes"]).index(1000)
     measured = float(data["fractions"][0, at])
-    note = "the notes measure .18; the relaxation is concave, so vertices attract"
+    note = (
+        "another program measures .18; the relaxation is concave, so vertices attract"
+    )
     return at_most(NAME, text, PAPER, "experiment", measured, 0.4, note)
 
 
@@ -139,7 +141,7 @@ def restarts_help(parameters: Parameters) -> Claim:
     at = list(data["sizes"]).index(300)
     plain, more = data["fractions"][3, at], data["fractions"][4, at]
     text = "d = 30, n = 300: starts and shuffles recover more than one descent"
-    note = f"{plain:.2f} to {more:.2f}; the notes measure .44-.48 to .71"
+    note = f"{plain:.2f} to {more:.2f}; another program: .44-.48 to .71"
     return at_least(NAME, text, PAPER, "experiment", more - plain, 0.05, note)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.statistics.recovery import (
+from pushforward.plot.style import new_figure
+from pushforward.studies.covariance.recovery import (
     factor_covariance,
     predicted_signal,
     recovery_curve,
@@ -41,7 +42,7 @@ def compute_recovery(parameters: Parameters) -> Arrays:
 
 def draw_recovery(data: Arrays) -> Figure:
     """Recovery curves with the predicted statistical threshold marked."""
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    figure = new_figure(6.4, 4.2)
     ax = figure.subplots()
     for name, row, color in zip(data["names"], data["fractions"], COLORS, strict=True):
         ax.plot(data["sizes"], row, "o-", color=color, label=name, lw=1.8, ms=5)
@@ -82,7 +83,7 @@ def compute_threshold(parameters: Parameters) -> Arrays:
 
 def draw_threshold(data: Arrays) -> Figure:
     """Left: exact recovery rises at the threshold; right: the loss peaks near one."""
-    figure = Figure(figsize=(7.4, 3.4), layout="constrained")
+    figure = new_figure(7.4, 3.4)
     left, right = figure.subplots(1, 2, sharex=True)
     colors = ("#440154", "#21918c", "#5ec962")
     for d, exact, loss, color in zip(

@@ -19,7 +19,7 @@ from pushforward.statistics.covariances import (
     SwapDescent,
     align_covariances,
 )
-from pushforward.statistics.recovery import (
+from pushforward.studies.covariance.recovery import (
     alignment_loss,
     covariance_pair,
     factor_covariance,
@@ -30,6 +30,7 @@ from pushforward.statistics.recovery import (
 NAME = "covariance"
 TITLE = "Covariance alignment: how many samples link two studies"
 PAPER = "han2025covariance"
+NO_RUNS = "No runs: covariance alignment is statistics, no flow of a field."
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Parameters:
 
     @classmethod
     def full(cls) -> "Parameters":
-        """The draws of the notes."""
+        """Many more draws."""
         return cls()
 
 

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 from pushforward.plot.representations import plot_dendrogram, plot_embedding
+from pushforward.plot.style import new_figure
 from pushforward.statistics.representations import GulpMatrix, gulp, gulp_matrix
 from pushforward.statistics.similarities import cca, cka, procrustes
 from pushforward.studies.gulp.study import (
@@ -44,7 +45,7 @@ def compute_prediction(parameters: Parameters) -> Arrays:
 def draw_prediction(data: Arrays) -> Figure:
     """Bars of Spearman correlation per task; GULP at the task's lambda stands out."""
     tasks = data["tasks"]
-    figure = Figure(figsize=(3.6 * len(tasks), 3.4), layout="constrained")
+    figure = new_figure(3.6 * len(tasks), 3.4)
     axes = np.atleast_1d(figure.subplots(1, len(tasks), sharey=True))
     names = [*BASELINES, *(f"{lam:g}" for lam in data["lambdas"])]
     for ax, task, base, ours in zip(
@@ -133,7 +134,7 @@ def compute_convergence(parameters: Parameters) -> Arrays:
 
 def draw_convergence(data: Arrays) -> Figure:
     """Plug-in error against n, with the root-n slope as a guide."""
-    figure = Figure(figsize=(5.0, 3.8), layout="constrained")
+    figure = new_figure(5.0, 3.8)
     ax = figure.subplots()
     colors = ("#440154", "#21918c", "#5ec962")
     for lam, rmse, color in zip(data["lambdas"], data["rmse"].T, colors, strict=False):

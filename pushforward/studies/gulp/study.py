@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.errors import InputError
-from pushforward.statistics._eigenbasis import normalized
+from pushforward.statistics import normalized
 
 NAME = "gulp"
 TITLE = "GULP: how differently ridge regression behaves on two representations"
 PAPER = "boixadsera2022gulp"
+NO_RUNS = "No runs: distances between networks are statistics, no flow of a field."
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Parameters:
 
     @classmethod
     def full(cls) -> "Parameters":
-        """The twenty-seven networks of the notes."""
+        """Twenty-seven networks."""
         return cls()
 
 
@@ -53,8 +54,8 @@ class Networks:
 
     names: tuple[str, ...]
     depths: tuple[int, ...]
-    train: tuple[Float[np.ndarray, "n k"], ...]
-    test: tuple[Float[np.ndarray, "m k"], ...]
+    train: tuple[Float[np.ndarray, "n _"], ...]
+    test: tuple[Float[np.ndarray, "m _"], ...]
     accuracy: Float[np.ndarray, "nets"]
 
 

@@ -1,7 +1,7 @@
 """Figures of the study as states of the explorer: a chain of equal layers."""
 
 from pushforward.studies import Preset
-from pushforward.studies.homogenized._layers import ETAS, FIELD, start
+from pushforward.studies.homogenized.runs import ETAS, FIELD, start
 from pushforward.studies.homogenized.study import Parameters
 
 

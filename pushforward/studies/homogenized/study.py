@@ -1,14 +1,22 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
+
+from pushforward import studies
+from pushforward.studies import statements
 
 TITLE = "Homogenized Transformers"
 PAPER = "koubbi2026homogenized"
 
+within, at_least, at_most, open_claim, paper = statements("homogenized", PAPER)
+rate = functools.partial(studies.rate, "homogenized")
+refuted = functools.partial(studies.refuted, "homogenized")
+
 
 @dataclasses.dataclass(frozen=True)
 class Parameters:
-    """Sizes; everything else is fixed by the notes.
+    """Sizes; everything else is fixed.
 
     - `replicas`: independent runs of a small model (d = 8).
     - `wide`: independent runs of a wide one (d = 32 to 256).
@@ -27,5 +35,5 @@ class Parameters:
 
     @classmethod
     def full(cls) -> "Parameters":
-        """The sizes of the notes: minutes."""
+        """Ten times as many of everything: minutes."""
         return cls(seed=0, replicas=20_000, wide=3000, draws=40_000)

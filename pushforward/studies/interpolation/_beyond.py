@@ -1,13 +1,13 @@
 """Remarks on the text, and what the paper does not do: refining and learning."""
 
 from pushforward.studies.interpolation._runs import learned, refined
-from pushforward.studies.interpolation._statement import (
+from pushforward.studies.interpolation.study import (
+    Parameters,
     at_least,
     at_most,
     open_claim,
     paper,
 )
-from pushforward.studies.interpolation.study import Parameters
 
 
 def invertible_maps(p: Parameters):

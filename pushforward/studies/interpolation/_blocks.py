@@ -8,18 +8,18 @@ from pushforward.control.steering.controls import (
     Consensus,
     Gate,
     Pull,
+    leg_time,
 )
 from pushforward.control.steering.geometry import Cloud, angles, unit
-from pushforward.control.steering.legs import leg_time
 from pushforward.studies.interpolation._runs import SPACE, cap, clouds
-from pushforward.studies.interpolation._statement import (
+from pushforward.studies.interpolation.study import (
+    Parameters,
     at_least,
     at_most,
     open_claim,
     paper,
     within,
 )
-from pushforward.studies.interpolation.study import Parameters
 
 POLE = np.array([0.0, 0.0, 1.0])
 

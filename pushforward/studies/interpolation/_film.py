@@ -9,8 +9,7 @@ from matplotlib.colors import to_rgb
 
 import pushforward as pf
 from pushforward import plot
-from pushforward.plot._style import PALETTE
-from pushforward.studies._replay import replayed
+from pushforward.plot.style import PALETTE
 from pushforward.studies.interpolation._runs import SPACE, clouds, to_atoms
 from pushforward.studies.interpolation.study import Parameters
 
@@ -50,5 +49,5 @@ def film(
     The film plays saved frames at an even pace, so that every piece gets its share.
     """
     _, points, owner = frames(p.seed, p.points)
-    run: pf.Trajectory = replayed(SPACE, points)
+    run: pf.Trajectory = pf.Trajectory.recorded(SPACE, points)
     return plot.movie(run, path, frames=frames_in_all, color=colors(owner), turn=90.0)

@@ -17,13 +17,13 @@ from pushforward.studies.interpolation._runs import (
     to_points,
     to_sample,
 )
-from pushforward.studies.interpolation._statement import (
+from pushforward.studies.interpolation.study import (
+    Parameters,
     at_least,
     at_most,
     paper,
     within,
 )
-from pushforward.studies.interpolation.study import Parameters
 from pushforward.transport import wasserstein_distance
 
 DIMENSIONS = (3, 8)

@@ -2,8 +2,13 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "Measure-to-measure interpolation using Transformers"
 PAPER = "geshkovski2024measure"
+NO_RUNS = "No runs: steering builds its fields piece by piece and replays them."
+
+within, at_least, at_most, open_claim, paper = statements("interpolation", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward as pf
-from pushforward import functionals as fn
 from pushforward import plot, theory
-from pushforward.plot._style import PALETTE, new_figure, styled
-from pushforward.studies._replay import replayed
+from pushforward.plot.style import PALETTE, new_figure, styled
+from pushforward.studies.landscape.runs import BETAS, on_the_sphere, weights
 from pushforward.studies.landscape.study import Parameters
 
-BETAS = np.array([0.01, 0.05, 0.1, 0.5, 1, 3, 5, 7, 10, 15, 25, 35, 50])
 DIMENSIONS = np.array([2, 3, 4, 6, 10, 16])
 MAP_BETAS = np.array([0.1, 0.3, 1.0, 2.0, 4.0, 7.0, 12.0, 20.0])
 MAPS = {
@@ -25,22 +23,10 @@ MAPS = {
 T1 = 20.0
 
 
-def weights(d: int, seed: int) -> pf.PerceptronPotential:
-    """d neurons drawn as the published code draws them."""
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(d, d))
-    A /= np.linalg.norm(A, axis=1, keepdims=True)
-    return pf.PerceptronPotential(rng.normal(size=d), A)
-
-
 @functools.cache
 def sphere_run(seed: int, n: int, beta: float, strength: float = 1.0):
     """Descent on S^2 with the weights of seed 111, as in the shipped configuration."""
-    mu = pf.Particles.uniform(pf.Sphere(3), n, key=jax.random.key(seed))
-    E = fn.code_energy(beta) + strength * weights(3, 111)
-    times = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0])
-    solver = pf.Adaptive(1e-6, 1e-8)
-    return pf.flow(pf.GradientFlow(E), mu, 300.0, save=times, solver=solver)
+    return on_the_sphere(seed, n, beta, strength).run()
 
 
 def compute_clusters(p: Parameters) -> dict[str, np.ndarray]:
@@ -89,7 +75,7 @@ def compute_sphere(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_sphere(data: dict[str, np.ndarray]) -> Figure:
     """Four globes in time."""
-    run = replayed(pf.Sphere(3), data["points"], data["times"])
+    run = pf.Trajectory.recorded(pf.Sphere(3), data["points"], data["times"])
     return plot.frames(run, [0.0, 3.0, 30.0, 300.0])
 
 

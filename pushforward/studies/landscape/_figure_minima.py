@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 import pushforward as pf
 from pushforward import functionals as fn
-from pushforward.plot._style import HAIR, INK, PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.landscape._minima import OMEGAS
 from pushforward.studies.landscape._runs import best
 from pushforward.studies.landscape.study import Parameters

@@ -6,13 +6,9 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import plot
-from pushforward.plot._style import HAIR, PALETTE, SOFT, new_figure, styled
-from pushforward.studies._replay import replayed
-from pushforward.studies.landscape._runs import (
-    official_run,
-    published,
-    published_energy,
-)
+from pushforward.plot.style import HAIR, PALETTE, SOFT, new_figure, styled
+from pushforward.studies.landscape._runs import official_run
+from pushforward.studies.landscape.runs import published, published_energy
 from pushforward.studies.landscape.study import Parameters
 
 RUNS = {
@@ -89,7 +85,9 @@ def draw_trajectories(data: dict[str, np.ndarray]) -> Figure:
     figure = new_figure(9.0, 5.2)
     axes = figure.subplots(2, 2, sharey=True)
     for ax, name in zip(axes.flat, RUNS, strict=True):
-        run = replayed(pf.Circle(), data[f"points {name}"], data[f"times {name}"])
+        run = pf.Trajectory.recorded(
+            pf.Circle(), data[f"points {name}"], data[f"times {name}"]
+        )
         plot.rainbow(run, ax=ax, log_time=True)
         ax.set_title(name)
     for ax in axes[:, 1]:

@@ -6,19 +6,16 @@ import numpy as np
 import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import theory
-from pushforward.studies.landscape._runs import (
-    best,
-    published,
-    published_energy,
-)
-from pushforward.studies.landscape._statement import (
+from pushforward.studies.landscape._runs import best
+from pushforward.studies.landscape.runs import published, published_energy
+from pushforward.studies.landscape.study import (
+    Parameters,
     at_least,
     at_most,
     open_claim,
     paper,
     within,
 )
-from pushforward.studies.landscape.study import Parameters
 
 OMEGAS = (5.0, 2.0, 1.0, 0.3, 0.1)
 MINIMUM = paper("minimizer on the circle")

@@ -8,20 +8,28 @@ import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import theory
 from pushforward.studies.landscape._runs import (
-    CIRCLE,
     angles,
     best,
-    energy,
     euler_run,
     frozen,
     groups,
     normalized_run,
     official_run,
+)
+from pushforward.studies.landscape.runs import (
+    CIRCLE,
+    ascending,
+    energy,
     published,
     published_energy,
 )
-from pushforward.studies.landscape._statement import at_least, at_most, paper, within
-from pushforward.studies.landscape.study import Parameters
+from pushforward.studies.landscape.study import (
+    Parameters,
+    at_least,
+    at_most,
+    paper,
+    within,
+)
 
 CODE = paper("published code")
 
@@ -29,8 +37,7 @@ CODE = paper("published code")
 def ascent_value(p: Parameters):
     """Ascent, beta = 1, omega = 5, from a random start: energy reached."""
     E = energy(1.0, 5.0)
-    mu = pf.Particles.uniform(CIRCLE, 40, key=jax.random.key(p.seed))
-    final = pf.flow(pf.GradientFlow(-1.0 * E), mu, 20.0, save=2).final
+    final = ascending(p).run().final
     top = float(theory.landscape.max_energy(1.0, 5.0))
     widest = np.abs(np.asarray(CIRCLE.angles(final.points))).max()
     note = f"all particles within {widest:.0e} of the neuron"

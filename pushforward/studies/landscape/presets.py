@@ -17,7 +17,8 @@ def states(p: Parameters) -> tuple[Preset, ...]:
         Preset(
             "descent",
             "Trajectories: descent, attention alone, β = 1",
-            "Downhill tokens spread evenly: the uniform measure is the minimizer.",
+            "Downhill the mean goes to zero: the uniform measure is the minimizer. "
+            "Short waves are hardly felt at β = 1, so tokens stay uneven.",
             {**base, "t1": 300.0, "clock": "log", "V": "minus"},
         ),
     )

@@ -2,8 +2,12 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "Perceptrons and localization of attention's mean-field landscape"
 PAPER = "alvarezlopez2026perceptrons"
+
+within, at_least, at_most, open_claim, paper = statements("landscape", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from pushforward.control.neural.point_sets import chess, lifted
+from pushforward.control.neural.targets import chess, lifted
 from pushforward.errors import InputError
 from pushforward.studies._claims import Claim, at_least, at_most, open_claim
 from pushforward.studies.large_time.study import (
+    NAME,
     PAPER,
     Parameters,
     accuracy,
@@ -14,13 +15,11 @@ from pushforward.studies.large_time.study import (
     circles_run,
 )
 
-NAME = "large_time"
-
 
 def circles_objective(p: Parameters) -> Claim:
-    """Tracking with the hinge classifies the circles; J as in the notes."""
+    """Tracking with the hinge classifies the circles."""
     run = circles_run(p)
-    # the notes sum the risk at layer ends, the trapezoid rule adds half a layer
+    # the risk summed at layer ends; the trapezoid rule adds half a layer
     value = run.objective - 0.5 * float(run.problem.dt) * run.risk()[0]
     note = f"risk at the end {run.risk()[-1]:.1e}, {run.seconds:.1f} s"
     return at_most(
@@ -67,7 +66,7 @@ def chess_exact_zeros(p: Parameters) -> Claim:
 
 
 def digits_depth(p: Parameters) -> Claim:
-    """T2: the depth at which tracked digits are told apart does not grow with T."""
+    """The depth at which tracked digits are told apart does not grow with T."""
     try:
         from sklearn.datasets import load_digits
 

@@ -8,14 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.control.neural.point_sets import chess, circles, lifted, moons
+from pushforward.control.neural.targets import chess, circles, lifted, moons
 from pushforward.control.space_time import (
     SpaceTimeProblem,
     cosine_lift,
     train_space_time,
     width_profile,
 )
-from pushforward.plot._style import new_figure, styled
 from pushforward.plot.networks import (
     class_trajectories,
     decay_by_layer,
@@ -23,8 +22,9 @@ from pushforward.plot.networks import (
     norms_by_layer,
     power_laws,
     regions_by_layer,
+    width_heat_maps,
 )
-from pushforward.plot.space_time_network import width_heat_maps
+from pushforward.plot.style import new_figure, styled
 from pushforward.studies.large_time.study import (
     GOAL,
     KEY,

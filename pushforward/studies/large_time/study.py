@@ -7,24 +7,26 @@ import math
 import jax
 import numpy as np
 
-from pushforward.control.neural.families import Bottleneck, Out, relu
+from pushforward.control.neural.families import (
+    Bottleneck,
+    Readout,
+    WeightsOutside,
+    relu,
+)
 from pushforward.control.neural.first_order import Adam, AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR
-from pushforward.control.neural.losses import SquaredHinge
-from pushforward.control.neural.penalties import L1, L2
-from pushforward.control.neural.point_sets import chess, circles, lifted
-from pushforward.control.neural.problem import TrainingProblem
-from pushforward.control.neural.readouts import Readout
-from pushforward.control.neural.schemes import RungeKutta
-from pushforward.control.neural.targets import target_problem
+from pushforward.control.neural.losses import L1, L2, SquaredHinge
+from pushforward.control.neural.problem import RungeKutta, TrainingProblem
+from pushforward.control.neural.targets import chess, circles, lifted, target_problem
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import optimize, sweep_horizons
 from pushforward.control.sparsity.fista import Fista
-from pushforward.control.sparsity.grid import sparsify
-from pushforward.control.sparsity.training import SparseTrained
+from pushforward.control.sparsity.training import SparseTrained, sparsify
 
 TITLE = "Large time: what deep networks do as depth grows"
+NAME = "large_time"
 PAPER = "esteveyague2020large"
+NO_RUNS = "No runs: networks are trained by optimal control, field and all."
 START = ((0.3, -0.2), (-0.4, 0.5), (0.6, 0.7))
 GOAL = ((1.0, 0.2), (-0.5, 1.0), (0.8, 1.6))
 KEY = jax.random.PRNGKey(0)
@@ -50,7 +52,7 @@ class Parameters:
 
     @classmethod
     def full(cls) -> "Parameters":
-        """The sizes of the notes."""
+        """Deeper networks, and all the digits."""
         return cls(800, 333, 12000, 400, 3000, 2000, 1257, 200)
 
 
@@ -58,7 +60,7 @@ class Parameters:
 def scalar_sweep() -> tuple[Trained, ...]:
     """One particle from 1/2 to e, squared final loss, horizons 1 to 1024."""
     problem = target_problem(
-        Out(1, relu),
+        WeightsOutside(1, relu),
         [[0.5]],
         [[math.e]],
         lam=1.0,
@@ -75,7 +77,7 @@ def scalar_sweep() -> tuple[Trained, ...]:
 def triple_sweep() -> tuple[Trained, ...]:
     """Three particles, tanh, final loss only, horizons 1 to 16384."""
     problem = target_problem(
-        Out(2),
+        WeightsOutside(2),
         START,
         GOAL,
         lam=0.1,
@@ -92,7 +94,13 @@ def triple_sweep() -> tuple[Trained, ...]:
 def tracked(horizon: float, layers: int) -> Trained:
     """Three particles tracked to fixed targets, lam = 1/2, no final cost."""
     problem = target_problem(
-        Out(2), START, GOAL, lam=0.5, horizon=horizon, layers=layers, final=0.0
+        WeightsOutside(2),
+        START,
+        GOAL,
+        lam=0.5,
+        horizon=horizon,
+        layers=layers,
+        final=0.0,
     )
     return optimize(problem, solver=ILQR(), key=KEY)
 
@@ -107,7 +115,7 @@ def circles_run(p: Parameters) -> Trained:
     """Sixty points of the circles: ReLU, squared hinge, tracked."""
     points, labels = circles(0)
     problem = TrainingProblem(
-        Out(3, relu),
+        WeightsOutside(3, relu),
         lifted(points),
         labels,
         loss=SquaredHinge(),

@@ -2,32 +2,22 @@
 
 import functools
 
-import jax.numpy as jnp
 import numpy as np
 
-import pushforward as pf
-from pushforward.studies.lost_in_the_middle._statement import (
+from pushforward.studies.lost_in_the_middle import runs
+from pushforward.studies.lost_in_the_middle.study import (
+    Parameters,
     at_most,
     paper,
     within,
 )
-from pushforward.studies.lost_in_the_middle.study import Parameters
 from pushforward.theory import kinetic_mean_field
-
-TIGHT = pf.Adaptive(rtol=1e-10, atol=1e-12)
-
-
-def four_groups() -> np.ndarray:
-    """64 angles: 16 around each of four centers, spread 0.075, seed 17."""
-    centers = np.repeat(np.linspace(0.1, 1.9, 4) * np.pi, 16)
-    return centers + np.random.default_rng(17).normal(0, 0.075, 64)
 
 
 @functools.cache
 def groups_run():
     """beta = lambda = 1 to t = 10, a frame every 0.2."""
-    mu = pf.Particles(pf.Circle(), pf.Circle().points(jnp.asarray(four_groups())))
-    return pf.flow(pf.DecayingAttention(1.0, 1.0), mu, 10.0, save=51, solver=TIGHT)
+    return runs.groups().run()
 
 
 def farthest(points: np.ndarray) -> float:
@@ -54,17 +44,8 @@ def groups_at_10(p: Parameters):
 
 @functools.cache
 def crowd(n: int, seed: int) -> np.ndarray:
-    """Cosines at t = 1 from density 1 + 0.2 cos theta: its quantiles in random order.
-
-    Quantiles, because the fluctuation of independent draws would grow with f_1.
-    """
-    grid = np.linspace(0, 2 * np.pi, 4001)
-    law = (grid + 0.2 * np.sin(grid)) / (2 * np.pi)
-    theta = np.interp((np.arange(n) + 0.5) / n, law, grid)
-    theta = np.random.default_rng(seed).permutation(theta)
-    mu = pf.Particles(pf.Circle(), pf.Circle().points(jnp.asarray(theta)))
-    field = pf.DecayingAttention(1.0, 1.0, modes=10)
-    return np.asarray(pf.flow(field, mu, 1.0, save=2).final.points[:, 0])
+    """Cosines at t = 1 from density 1 + 0.2 cos theta."""
+    return np.asarray(runs.crowd(n, seed).run().final.points[:, 0])
 
 
 def mean_field_mode(p: Parameters):

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from pushforward.plot._style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.lost_in_the_middle._dynamics import groups_run
 from pushforward.studies.lost_in_the_middle._profile import (
     BETA,

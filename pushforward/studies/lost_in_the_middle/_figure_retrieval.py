@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.plot._style import INK, PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.lost_in_the_middle._prompts import WAVES, in_bins
 from pushforward.studies.lost_in_the_middle._retrieval import (
     BETA,

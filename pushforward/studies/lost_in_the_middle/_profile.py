@@ -4,13 +4,13 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from pushforward.studies.lost_in_the_middle._statement import (
+from pushforward.studies.lost_in_the_middle.study import (
+    Parameters,
     at_most,
     open_claim,
     paper,
     within,
 )
-from pushforward.studies.lost_in_the_middle.study import Parameters
 from pushforward.theory import kinetic, kinetic_lattice
 
 BETA, DECAY, CODEWORDS = 1.0, 1.0, 8

@@ -67,7 +67,7 @@ def _batch(field, theta, t, steps: int):
         last, slope = jax.value_and_grad(lambda x: last_angle(field, x, t, steps))(
             theta
         )
-        gap = (theta - last)[:, None] * jnp.arange(1, WAVES + 1)[None, :]
+        gap = (theta - last)[:, None] * jnp.arange(1.0, WAVES + 1.0)[None, :]
         waves = len(theta) * jnp.cos(gap)
         return slope[:, None] * waves, waves
 

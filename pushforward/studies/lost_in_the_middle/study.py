@@ -2,8 +2,12 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "Kinetic theory for Transformers and the lost-in-the-middle phenomenon"
 PAPER = "duerinckx2026kinetic"
+
+within, at_least, at_most, open_claim, paper = statements("lost_in_the_middle", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,5 +30,5 @@ class Parameters:
 
     @classmethod
     def full(cls) -> "Parameters":
-        """The sizes of the notes: minutes."""
+        """More of everything: minutes."""
         return cls(seed=0, tokens=256, prompts=5120, crowd=40_000)

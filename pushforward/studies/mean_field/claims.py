@@ -5,19 +5,19 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import theory
-from pushforward.studies.mean_field import _runs
-from pushforward.studies.mean_field._statement import (
+from pushforward.studies.mean_field import _runs, runs
+from pushforward.studies.mean_field.study import (
     PERSPECTIVE,
+    Parameters,
     at_most,
     open_claim,
     paper,
     within,
 )
-from pushforward.studies.mean_field.study import Parameters
 
 
 def growth_on_the_circle(p: Parameters):
-    """P1-O21: a perturbation of the uniform density grows at its Bessel rate."""
+    """A perturbation of the uniform density grows at its Bessel rate."""
     predicted = theory.stability.growth_rates(4.0, 2, 3)[3]
     return within(
         "circle, SA, beta = 4: growth of mode 3, the fastest, in a pseudo-spectral run",
@@ -30,7 +30,7 @@ def growth_on_the_circle(p: Parameters):
 
 
 def growth_in_dimension_eight(p: Parameters):
-    """P1-O21 in d = 8, on a zonal density."""
+    """The same in d = 8, on a zonal density."""
     predicted = theory.stability.growth_rates(16.0, 8, 3)[3]
     return within(
         "S^7, SA, beta = 16: growth of degree 3, the fastest, on a zonal density",
@@ -43,7 +43,7 @@ def growth_in_dimension_eight(p: Parameters):
 
 
 def kuramoto_order_parameter(p: Parameters):
-    """P1-O24: r^2/(1-r^2) grows like e^t."""
+    """R^2/(1-r^2) grows like e^t."""
     return within(
         "beta = 0, Poisson kernel, r_0 = 0.3: order parameter of the density at t = 2",
         f"{PERSPECTIVE}, Kuramoto",
@@ -55,7 +55,7 @@ def kuramoto_order_parameter(p: Parameters):
 
 
 def order_parameter_with_temperature(p: Parameters):
-    """P1-O25: the density against 400 quantile points, at t = 4."""
+    """The density against 400 quantile points, at t = 4."""
     return within(
         "SA, beta = 2, same start: r at t = 4, against 400 quantile tokens",
         f"{PERSPECTIVE}, mean-field limit",
@@ -68,8 +68,7 @@ def order_parameter_with_temperature(p: Parameters):
 
 def decoder_mean_field(p: Parameters):
     """M4, oracle 9: tokens of a decoder with one law see the same mean field."""
-    rho = pf.Density.uniform(_runs.CIRCLE, 64).perturbed(1, 0.1)
-    run = pf.flow(pf.UnnormalizedAttention(1.0), rho, 1.5, save=2, solver=_runs.TIGHT)
+    run = runs.decoder().run()
     return within(
         "beta = 1, f_1(0) = 0.1: f_1(1.5) of the mean field of decoder tokens",
         "Kinetic theory for Transformers, 2605.09213",
@@ -164,7 +163,7 @@ def law_given_the_noise(p: Parameters):
 
 def unresolved_is_said(p: Parameters):
     """A density that narrows without end stops with an outcome."""
-    run = pf.flow(pf.UnnormalizedAttention(4.0), _runs.poisson(256), 0.4, save=2)
+    run = runs.unresolved().run()
     told = float(run.outcome is not None and run.outcome.kind == "unresolved")
     return within(
         "USA, beta = 4, 256 modes: the run says that it is no longer resolved",

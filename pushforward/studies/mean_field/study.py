@@ -2,8 +2,13 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "The mean-field limit: densities, particles and noise"
 PAPER = "rigollet2025meanfield"
+PERSPECTIVE = "geshkovski2023perspective"
+
+within, at_least, at_most, open_claim, paper = statements("mean_field", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)

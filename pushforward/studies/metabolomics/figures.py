@@ -9,6 +9,7 @@ from pushforward.plot.matching import (
     draw_precision_recall,
     picture_of,
 )
+from pushforward.plot.style import new_figure
 from pushforward.studies.metabolomics.study import (
     SETTINGS,
     Parameters,
@@ -34,7 +35,7 @@ def compute_settings(parameters: Parameters) -> Arrays:
 
 def draw_settings(data: Arrays) -> Figure:
     """Precision and recall by overlap and noise, with the ablation beside."""
-    figure = Figure(figsize=(8.6, 3.6), layout="constrained")
+    figure = new_figure(8.6, 3.6)
     axes = figure.subplots(1, 2, sharey=True)
     place = np.arange(len(data["names"]))
     for k, (ax, title) in enumerate(zip(axes, ("precision", "recall"), strict=True)):

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from pushforward.statistics.matching import Matching, match
-from pushforward.statistics.paired_tables import (
+from pushforward.studies.metabolomics.paired_tables import (
     HIGH,
     LOW,
     MEDIUM,
@@ -19,14 +19,15 @@ from pushforward.statistics.paired_tables import (
 NAME = "metabolomics"
 TITLE = "GromovMatcher: matching untargeted LC-MS tables by optimal transport"
 PAPER = "breeur2024gromovmatcher"
+NO_RUNS = "No runs: matching of two tables is statistics, no flow of a field."
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One cell of the validation: overlap, noise and the bands of the notes.
+    """One cell of the validation: overlap, noise, and what another program gives.
 
-    `matcher`, `thresholded` and `ablation` are (precision, recall) measured for the
-    notes with another generator of the same description.
+    `matcher`, `thresholded` and `ablation` are (precision, recall) of an
+    independent program on tables from another generator of the same description.
     """
 
     name: str

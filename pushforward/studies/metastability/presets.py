@@ -3,7 +3,7 @@
 import numpy as np
 
 from pushforward.studies import Preset
-from pushforward.studies.metastability._runs import ANGLES, KINETIC
+from pushforward.studies.metastability.runs import ANGLES, KINETIC
 from pushforward.studies.metastability.study import Parameters
 
 

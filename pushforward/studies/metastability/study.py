@@ -2,8 +2,12 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "Dynamic metastability in the self-attention model"
 PAPER = "geshkovski2024metastability"
+
+within, at_least, at_most, open_claim, paper = statements("metastability", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)

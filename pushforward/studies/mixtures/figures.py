@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pushforward.measures import Particles
+from pushforward.plot.style import new_figure
 from pushforward.spaces import Euclidean
 from pushforward.statistics.mixtures import (
     WassersteinFisherRaoStep,
@@ -54,7 +55,7 @@ def compute_certificate(parameters: Parameters) -> Data:
 
 def draw_certificate(data: Data) -> Figure:
     """Density above, D below: at most one, and one exactly at the atoms."""
-    figure = Figure(figsize=(7.2, 5.4), layout="constrained")
+    figure = new_figure(7.2, 5.4)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.3])
     top.fill_between(data["axis"], data["density"], color="#dce9f3", lw=0)
     top.plot(data["axis"], data["density"], color=COLORS["WFR"], lw=1.8)
@@ -97,7 +98,7 @@ def compute_paths(parameters: Parameters) -> Data:
 
 def draw_paths(data: Data) -> Figure:
     """Where the mass goes: thin paths, dots of area proportional to mass."""
-    figure = Figure(figsize=(6.2, 6.2), layout="constrained")
+    figure = new_figure(6.2, 6.2)
     axes = figure.subplots()
     paths = data["paths"]
     axes.plot(paths[:, :, 0], paths[:, :, 1], color=FAINT, lw=0.35, alpha=0.6)
@@ -126,7 +127,7 @@ def compute_excess(parameters: Parameters) -> Data:
 
 def draw_excess(data: Data) -> Figure:
     """Excess against iteration, both logarithmic."""
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = new_figure(6.4, 4.4)
     axes = figure.subplots()
     styles = {**{n: (c, "-") for n, c in COLORS.items()}}
     styles["EM"] = (COLORS["EM"], "--")
@@ -157,7 +158,7 @@ def compute_stall(parameters: Parameters) -> Data:
 
 def draw_stall(data: Data) -> Figure:
     """Left: data where D > 1 circled. Right: the same run with births."""
-    figure = Figure(figsize=(9.2, 4.9), layout="constrained")
+    figure = new_figure(9.2, 4.9)
     titles = {"stalled": "random subset: stalled", "cured": "with births: cured"}
     for axes, (key, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         x, d = data["data"], data[key]

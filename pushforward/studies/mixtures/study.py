@@ -22,6 +22,7 @@ from pushforward.statistics.mixtures import (
 
 TITLE = "Gaussian mixtures by Wasserstein-Fisher-Rao descent"
 PAPER = "yan2024npmle"
+NO_RUNS = "No runs: maximum likelihood by descent over mixtures, no flow of tokens."
 NAME = "mixtures"
 NAMES = ("WFR", "EM", "FR only", "W only")
 

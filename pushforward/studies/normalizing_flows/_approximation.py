@@ -20,14 +20,14 @@ from pushforward.studies.normalizing_flows._runs import (
     swirl_errors,
     swirled,
 )
-from pushforward.studies.normalizing_flows._statement import (
+from pushforward.studies.normalizing_flows.study import (
+    Parameters,
     at_least,
     at_most,
     open_claim,
     paper,
     within,
 )
-from pushforward.studies.normalizing_flows.study import Parameters
 
 WHERE = paper("theorem (i)")
 
@@ -38,8 +38,8 @@ def swirl_on_a_grid(m: int, pieces: int, cost: float, l2: float):
     def error(p: Parameters) -> Claim:
         x = centers(240)
         found = normalizing.distance_to_map(swirled(m), Swirl(0.8), x).l2
-        claim = f"swirl to time 0.8 on {m} x {m} cells: L2 error (M2-4)"
-        note = f"{swirled(m).pieces} pieces; the notes count {pieces}"
+        claim = f"swirl to time 0.8 on {m} x {m} cells: L2 error"
+        note = f"{swirled(m).pieces} pieces; an independent program has {pieces}"
         return within(claim, WHERE, "experiment", found, l2, 1e-4, note)
 
     def assignment(p: Parameters) -> Claim:
@@ -47,7 +47,7 @@ def swirl_on_a_grid(m: int, pieces: int, cost: float, l2: float):
         y = Swirl(0.8)(x)
         chosen = nearest_assignment(y, x)
         found = np.sqrt(((y - x[chosen]) ** 2).sum(1).mean())
-        claim = f"swirl on {m} x {m} cells: root mean square cost of assignment (M2-4)"
+        claim = f"swirl on {m} x {m} cells: root mean square cost of assignment"
         return within(claim, WHERE, "experiment", found, cost, 1e-7)
 
     return error, assignment
@@ -56,10 +56,10 @@ def swirl_on_a_grid(m: int, pieces: int, cost: float, l2: float):
 def cycles(p: Parameters):
     """One three-cycle per cell that is not in place, give or take the third cells."""
     note = (
-        "the notes count 238; the third cell of a cycle may be chosen freely, and the "
-        "count with it: other choices give 234 to 239"
+        "an independent program has 238; the third cell of a cycle may be chosen "
+        "freely, and the count with it: other choices give 234 to 239"
     )
-    claim = "three-cycles of the swirl on 16 x 16 cells (M2-4)"
+    claim = "three-cycles of the swirl on 16 x 16 cells"
     found = swirled(16).pieces / 16
     return within(
         claim, paper("permutations of cells"), "experiment", found, 238, 3, note
@@ -153,7 +153,7 @@ def ramps(p: Parameters):
         worst = max(worst, off.mean() / share)
     claim = "share of points that leave their cell, over the share of ramps"
     where = paper("permutations of cells")
-    note = "m = 8 and 16; the notes report about 3.5, whatever m"
+    note = "m = 8 and 16; an independent program reports about 3.5"
     return within(claim, where, "experiment", worst, 3.5, 0.7, note)
 
 

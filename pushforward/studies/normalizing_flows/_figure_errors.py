@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pushforward.plot._style import INK, PALETTE, new_figure, styled
+from pushforward.plot.style import INK, PALETTE, new_figure, styled
 from pushforward.studies.normalizing_flows._runs import (
     DIMENSIONS,
     NEURONS,
@@ -38,7 +38,7 @@ def compute_errors(p: Parameters) -> dict[str, Any]:
             [bulge(*case).pieces for case in p.cases],
             [e.l2 for e in bulge_errors(p)],
         ),
-        "notes": tuple(zip(*(PUBLISHED[case] for case in p.cases), strict=True)),
+        "independent": tuple(zip(*(PUBLISHED[case] for case in p.cases), strict=True)),
         "variation": (
             [bulge(*case).pieces for case in GROWING],
             [e.total_variation for e in density_errors(p)],
@@ -54,7 +54,7 @@ def draw_errors(data: dict[str, Any]) -> Figure:
     left.loglog(*data["swirl"], "o-", ms=4.5, color=PALETTE[0], label="swirl")
     left.loglog(*data["bulge"], "s-", ms=4.5, color=PALETTE[1], label="swirl ∘ bulge")
     left.loglog(
-        *data["notes"],
+        *data["independent"],
         "s",
         ms=9,
         mfc="none",

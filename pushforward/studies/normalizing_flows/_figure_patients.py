@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from pushforward.plot._style import DEPTHS, INK, PALETTE, SOFT, new_figure, styled
+from pushforward.plot.style import DEPTHS, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.normalizing_flows._runs import conditional_flow, patients
 from pushforward.studies.normalizing_flows.study import Parameters
 

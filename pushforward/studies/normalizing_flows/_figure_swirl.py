@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pushforward.plot._colors import wheel
-from pushforward.plot._style import HAIR, new_figure, styled
+from pushforward.plot import wheel
+from pushforward.plot.style import HAIR, new_figure, styled
 from pushforward.studies.normalizing_flows._maps import Swirl, SwirledBulge
 from pushforward.studies.normalizing_flows._runs import bulge, swirled
 from pushforward.studies.normalizing_flows.study import Parameters

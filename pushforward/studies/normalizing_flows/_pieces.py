@@ -7,8 +7,12 @@ import pushforward as pf
 from pushforward.control import normalizing
 from pushforward.control.normalizing.grids import centers
 from pushforward.studies.normalizing_flows._runs import swirled
-from pushforward.studies.normalizing_flows._statement import at_most, paper, within
-from pushforward.studies.normalizing_flows.study import Parameters
+from pushforward.studies.normalizing_flows.study import (
+    Parameters,
+    at_most,
+    paper,
+    within,
+)
 
 WHERE = paper("one-piece flow map")
 
@@ -35,13 +39,13 @@ def _single_neurons(p: Parameters):
 
 def one_piece(p: Parameters):
     """The closed form against an ODE solver."""
-    claim = "one neuron: closed form against an ODE solver (M2-1)"
+    claim = "one neuron: closed form against an ODE solver"
     return at_most(claim, WHERE, "identity", _single_neurons(p)[0], 1e-9)
 
 
 def log_jacobian(p: Parameters):
     """With ReLU the increments of the log-Jacobian are constants times indicators."""
-    claim = "one neuron: log-determinant c T 1{active} against int div v (M2-1)"
+    claim = "one neuron: log-determinant c T 1{active} against int div v"
     return at_most(
         claim, paper("theorem (iii)"), "theorem", _single_neurons(p)[1], 1e-9
     )
@@ -56,7 +60,7 @@ def monotone_maps(p: Parameters):
     exact = np.interp(x[:, 0], knots, values)
     gap = np.abs(np.asarray(flow.forward(x))[:, 0] - exact).max() / exact.max()
     note = f"{flow.pieces} pieces"
-    claim = "increasing piecewise-linear map with 32 knots: relative error (M2-2)"
+    claim = "increasing piecewise-linear map with 32 knots: relative error"
     where = paper("gradients of convex functions")
     return at_most(claim, where, "theorem", gap, 1e-11, note)
 
@@ -69,7 +73,7 @@ def banana(p: Parameters):
     line = np.linspace(-4, 4, 4097)
     x = np.column_stack([line, 0 * line])
     gap = np.abs(np.asarray(flow.forward(x))[:, 1] - line**2).max()
-    claim = "x_2 | x_1 ~ N(x_1^2, 1) with knots 1/8 apart: largest error (M2-5)"
+    claim = "x_2 | x_1 ~ N(x_1^2, 1) with knots 1/8 apart: largest error"
     where, note = paper("conditional flows"), f"{flow.pieces} pieces, 8/h + 1 = 65"
     return within(claim, where, "identity", gap, h**2 / 4, 1e-12, note)
 
@@ -83,7 +87,7 @@ def three_cycle(p: Parameters):
     wanted[(column == 1) & (row == 2)] = (3.5 / 8, 2.5 / 8)
     wanted[(column == 3) & (row == 2)] = (3.5 / 8, -1.5 / 8)
     gap = np.abs(np.asarray(flow.forward(x)) - wanted).max()
-    claim = "commutator of a row and a column shift: a 3-cycle of cells (M2-3)"
+    claim = "commutator of a row and a column shift: a 3-cycle of cells"
     where = paper("permutations of cells")
     return at_most(claim, where, "identity", gap, 1e-9, f"{flow.pieces} pieces")
 
@@ -92,7 +96,7 @@ def volume(p: Parameters):
     """Permutation pieces are shears."""
     x = np.random.default_rng(p.seed).uniform(size=(2000, 2))
     log_det = np.abs(np.asarray(swirled(8).with_log_det(x)[1])).max()
-    claim = "largest |log det| of the 912 pieces of a permutation (M2-7)"
+    claim = "largest |log det| of the 912 pieces of a permutation"
     return within(claim, paper("permutations of cells"), "identity", log_det, 0.0, 0.0)
 
 

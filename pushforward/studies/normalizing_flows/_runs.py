@@ -9,7 +9,7 @@ import numpy as np
 import pushforward as pf
 from pushforward.control import normalizing
 from pushforward.control.normalizing import NormalizingFlow
-from pushforward.control.normalizing.quality import Distance
+from pushforward.control.normalizing.rearrangements import Distance
 from pushforward.studies.normalizing_flows._maps import Swirl, SwirledBulge
 from pushforward.studies.normalizing_flows.study import Parameters
 

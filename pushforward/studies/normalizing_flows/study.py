@@ -2,8 +2,13 @@
 
 import dataclasses
 
+from pushforward.studies import statements
+
 TITLE = "Constructive conditional normalizing flows"
 PAPER = "geshkovski2026conditional"
+NO_RUNS = "No runs: the flows are trained or built, and applied as maps."
+
+within, at_least, at_most, open_claim, paper = statements("normalizing_flows", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)

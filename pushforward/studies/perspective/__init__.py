@@ -1,1 +1,1 @@
-"""Self-attention as particles on the sphere: figures and claims of P1."""
+"""Self-attention as particles on the sphere: figures and claims."""

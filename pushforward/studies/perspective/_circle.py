@@ -10,16 +10,14 @@ import numpy as np
 import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
+from pushforward.studies.perspective import runs
 from pushforward.studies.perspective._ensemble import (
-    PRECISE,
     PROBABILITY,
     attention,
-    ensemble,
-    where_points,
+    followed,
 )
 from pushforward.studies.perspective._plateaus import counts
-from pushforward.studies.perspective._statement import paper, within
-from pushforward.studies.perspective.study import Parameters
+from pushforward.studies.perspective.study import Parameters, paper, within
 
 WAVE_POINTS = 64  # spectral: the error is of the order of I_64(beta), below rounding
 WAVES = ((1.0, 1), (4.0, 1), (4.0, 2), (4.0, 3), (4.0, 4), (9.0, 3), (9.0, 4), (9.0, 5))
@@ -28,9 +26,9 @@ TIGHT = pf.Adaptive(rtol=1e-12, atol=1e-14)
 R_0 = 0.3
 
 
-def _on_circle(angles) -> pf.Particles:
-    space = pf.Circle()
-    return jax.vmap(lambda a: pf.Particles(space, space.points(a)))(jnp.asarray(angles))
+def _on_circle(angles) -> list[pf.Given]:
+    points = np.asarray(jax.vmap(pf.Circle().points)(jnp.asarray(angles)))
+    return [pf.Given(pf.Circle(), x) for x in points]
 
 
 def _complex(x: np.ndarray) -> np.ndarray:
@@ -44,8 +42,7 @@ def growth_measured(p: Parameters) -> np.ndarray:
     # The quantiles of the density 1 + eps cos(k theta), to first order in eps.
     angles = [u - AMPLITUDE / k * np.sin(k * u) for _, k in WAVES]
     fields = attention([beta for beta, _ in WAVES])
-    times, see = (0.0, 1.0), {"x": where_points}
-    x = ensemble(fields, _on_circle(angles), times, see, TIGHT).observed["x"]
+    x = followed(fields, _on_circle(angles), (0.0, 1.0), TIGHT)
     modes = np.array([_complex(x[i]) ** k for i, (_, k) in enumerate(WAVES)])
     amplitude = np.abs(modes.mean(axis=-1))
     return np.log(amplitude[:, 1] / amplitude[:, 0])
@@ -73,10 +70,10 @@ def from_uniform(p: Parameters) -> np.ndarray:
     n, per = 128, 8
     key = pf.key_for(p.seed, "nearly uniform")
     noise = 1e-3 * jax.random.normal(key, (per, n))
-    angles = 2 * jnp.pi * jnp.arange(n)[None, :] / n + noise
+    angles = 2 * jnp.pi * jnp.arange(float(n))[None, :] / n + noise
     fields = attention(np.repeat(p.rate_betas, per))
     measures = _on_circle(jnp.tile(angles, (len(p.rate_betas), 1)))
-    points = ensemble(fields, measures, (0.0, 30.0), None, PROBABILITY).points
+    points = followed(fields, measures, (0.0, 30.0), PROBABILITY)[:, -1]
     return counts(points).reshape(len(p.rate_betas), per).mean(axis=1)
 
 
@@ -97,7 +94,7 @@ def clusters_from_uniform(p: Parameters) -> Claim:
 def kuramoto(p: Parameters) -> Claim:
     """beta = 0 on the circle: r(2) of the mean-field limit from r(0) = 0.3."""
     angles = theory.kuramoto.quantile_points(200, R_0)[None]
-    x = ensemble(attention([0.0]), _on_circle(angles), (0.0, 2.0)).points
+    x = followed(attention([0.0]), _on_circle(angles), (0.0, 2.0))[:, -1]
     measured = float(np.abs(_complex(x[0]).mean()))
     predicted = float(theory.kuramoto.order_parameter(2.0, R_0))
     claim, where = str(kuramoto.__doc__), paper("circle, Kuramoto")
@@ -112,7 +109,7 @@ def sampling_rate(p: Parameters) -> Claim:
     angles = 2 * jnp.arctan((1 - R_0) / (1 + R_0) * jnp.tan(jnp.pi * (u - 0.5)))
     fields = attention(np.zeros(seeds))
     solver = pf.Heun(0.1)
-    x = ensemble(fields, _on_circle(angles), (0.0, 2.0), None, solver).points
+    x = followed(fields, _on_circle(angles), (0.0, 2.0), solver)[:, -1]
     r = np.abs(_complex(x).mean(axis=1))
     squares = n * (r - theory.kuramoto.order_parameter(2.0, R_0)) ** 2
     measured = np.sqrt(squares.mean())
@@ -129,15 +126,12 @@ def sampling_rate(p: Parameters) -> Claim:
 @functools.lru_cache
 def clock(p: Parameters) -> dict[str, np.ndarray]:
     """Two tokens at a right angle, beta = 6: cosine over time, layer by layer."""
-    mu = pf.Particles(pf.Circle(), np.eye(2))
-    field, see = pf.Attention(6.0), {"cosine": pf.observables.mean_cosine}
-    exact = float(theory.two_tokens.merging_time(6.0))
-    data = {"merging": np.array([exact])}
-    data["times"] = np.sort(np.append(np.linspace(0.0, 45.0, 181), exact))
-    run = pf.flow(field, mu, 45.0, save=data["times"], solver=PRECISE, observe=see)
-    data["exact"] = np.asarray(run.observed["cosine"])
+    data = {"merging": np.array([float(theory.two_tokens.merging_time(6.0))])}
+    run = runs.clock().run()
+    exact = np.asarray(run.observed["cosine"])
+    data |= {"times": np.asarray(run.times), "exact": exact}
     for h in (0.1, 0.05):
-        run = pf.flow(field, mu, 45.0, save=451, solver=pf.Layers(h), observe=see)
+        run = runs.clock(h).run()
         data[f"layers {h:g}"] = np.asarray(run.observed["cosine"])
         data["layer times"] = np.asarray(run.times)
     return data

@@ -1,46 +1,28 @@
 """Repulsion, V = -I: tokens spread out and form optimal codes."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
 from pushforward.studies import Claim
-from pushforward.studies.perspective._ensemble import starts
-from pushforward.studies.perspective._statement import paper, within
-from pushforward.studies.perspective.study import Parameters
+from pushforward.studies.perspective._ensemble import seen
+from pushforward.studies.perspective.runs import SOLIDS, repelled
+from pushforward.studies.perspective.study import Parameters, paper, within
 
 STARTS = 8
-# name: (n, beta, the cosines between different vertices with their multiplicities)
-SOLIDS: dict[str, tuple[int, float, dict[float, int]]] = {
-    "tetrahedron": (4, 2.0, {-1 / 3: 3}),
-    "octahedron": (6, 2.0, {0.0: 4, -1.0: 1}),
-    "icosahedron": (12, 5.0, {5**-0.5: 5, -(5**-0.5): 5, -1.0: 1}),
-}
 
 
 @functools.lru_cache
 def spread_out(p: Parameters, name: str) -> np.ndarray:
     """The tokens of the lowest energy among a few random starts, after repulsion."""
-    n, beta, _ = SOLIDS[name]
-    measures = starts(3, n, STARTS, pf.key_for(p.seed, name))
-    points, energies = _repelled(pf.Attention(beta), measures)
-    return np.asarray(points[jnp.argmin(energies)])
-
-
-@jax.jit
-def _repelled(field: pf.Attention, measures: pf.Particles):
-    """Last points and energies. Only the limit matters: a fixed step will do."""
-
-    def one(mu: pf.Particles):
-        save, solver = pf.OnlyObservables(2), pf.Heun(0.2)
-        final = pf.flow((-1.0) * field, mu, 400.0, save=save, solver=solver).final
-        return final.points, pf.InteractionEnergy(field.beta).plain(final)
-
-    return jax.vmap(one)(measures)
+    one = repelled(p, name)
+    ends = seen([dataclasses.replace(one, seed=one.seed + r) for r in range(STARTS)])
+    energy = pf.InteractionEnergy(SOLIDS[name][1])
+    found = [pf.Particles(pf.Sphere(3), x) for x in ends[:, -1]]
+    return np.asarray(min(found, key=lambda mu: float(energy.plain(mu))).points)
 
 
 def _code(name: str) -> Callable[[Parameters], Claim]:

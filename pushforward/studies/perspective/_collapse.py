@@ -14,14 +14,12 @@ from pushforward.studies.perspective._ensemble import (
     PROBABILITY,
     attention,
     crossed,
-    ensemble,
+    followed,
     spread,
     starts,
-    where_points,
 )
 from pushforward.studies.perspective._plateaus import on_circle
-from pushforward.studies.perspective._statement import open_claim, paper, within
-from pushforward.studies.perspective.study import Parameters
+from pushforward.studies.perspective.study import Parameters, open_claim, paper, within
 
 ONE_CLUSTER = 1e-4  # distance below which all tokens count as one point
 CONE_TIMES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 200.0, 600.0)
@@ -34,14 +32,14 @@ def _collapsed(points: np.ndarray) -> float:
 
 
 def beta_zero(p: Parameters) -> Claim:
-    """T4.1: at beta = 0 almost every start collapses (n = 32, d = 2)."""
+    """At beta = 0 almost every start collapses (n = 32, d = 2)."""
     points = on_circle(p).final(0.0)
     where = paper("theorem 4.1")
     return within(str(beta_zero.__doc__), where, "theorem", _collapsed(points), 1, 0)
 
 
 def beta_below_one_over_n(p: Parameters) -> Claim:
-    """T4.3: for beta <= 1/n almost every start collapses (n = 32, d = 2)."""
+    """For beta <= 1/n almost every start collapses (n = 32, d = 2)."""
     points = on_circle(p).final(1 / 32)
     claim = str(beta_below_one_over_n.__doc__)
     return within(claim, paper("theorem 4.3"), "theorem", _collapsed(points), 1, 0)
@@ -54,27 +52,26 @@ def _with_any_weights(p: Parameters) -> dict[str, np.ndarray]:
     Q = jax.random.normal(key_Q, (16, 3, 3)) / np.sqrt(3.0)
     K = jax.random.normal(key_K, (16, 3, 3)) / np.sqrt(3.0)
     free = starts(3, 8, 16, key_x)
-    up = free.points * jnp.where(free.points[..., 2:] < 0, -1.0, 1.0)
-    betas = jnp.repeat(jnp.array([0.0, 0.005, 0.01, 0.05, 1.0, 2.0, 4.0]), 16)
-    many = lambda a: jnp.tile(a, (7, 1, 1))  # noqa: E731
-    x = jnp.concatenate([jnp.tile(free.points, (4, 1, 1)), jnp.tile(up, (3, 1, 1))])
-    fields = jax.vmap(pf.Attention)(betas, many(Q), many(K))
-    measures = jax.vmap(lambda x: pf.Particles(pf.Sphere(3), x))(x)
-    run = ensemble(fields, measures, CONE_TIMES, {"x": where_points})
+    points = [start.points for start in free]
+    up = [x * jnp.where(x[:, 2:] < 0, -1.0, 1.0) for x in points]
+    betas = (0.0, 0.005, 0.01, 0.05, 1.0, 2.0, 4.0)
+    fields = [pf.Attention(b, q, k) for b in betas for q, k in zip(Q, K, strict=True)]
+    cone = [pf.Given(pf.Sphere(3), x) for x in up]
+    x = followed(fields, free * 4 + cone * 3, CONE_TIMES)
     names = ("zero", "half", "twice", "small", "cone")
-    parts = np.split(run.observed["x"], [16, 32, 48, 64])
+    parts = np.split(x, [16, 32, 48, 64])
     return dict(zip(names, parts, strict=True))
 
 
 def small_beta_any_weights(p: Parameters) -> Claim:
-    """T4.2: for small beta and any Q, K random starts collapse (n = 8, d = 3)."""
+    """For small beta and any Q, K random starts collapse (n = 8, d = 3)."""
     x = _with_any_weights(p)["small"]
     claim = str(small_beta_any_weights.__doc__)
     return within(claim, paper("theorem 4.2"), "theorem", _collapsed(x[:, -1]), 1, 0)
 
 
 def first_order_in_beta(p: Parameters) -> Claim:
-    """T4.2, proof: x^beta - x^0 is of first order in beta at fixed time."""
+    """x^beta - x^0 is of first order in beta at fixed time."""
     x = _with_any_weights(p)
     k = CONE_TIMES.index(2.0)
     moved = [
@@ -87,7 +84,7 @@ def first_order_in_beta(p: Parameters) -> Claim:
 
 
 def cone_collapse(p: Parameters) -> Claim:
-    """T6.3: starts in a hemisphere collapse, for any Q, K (n = 8, beta to 4)."""
+    """Starts in a hemisphere collapse, for any Q, K (n = 8, beta to 4)."""
     x = _with_any_weights(p)["cone"]
     claim = str(cone_collapse.__doc__)
     return within(claim, paper("theorem 6.3"), "theorem", _collapsed(x[:, -1]), 1, 0)
@@ -105,36 +102,36 @@ def cone_monotone(p: Parameters) -> Claim:
 
 def _long(p: Parameters, fields) -> float:
     measures = starts(3, 8, 8, pf.key_for(p.seed, "long"))
-    run = ensemble(*crossed(fields, measures), LONG_TIMES, None, PROBABILITY)
-    return _collapsed(run.points)
+    x = followed(*crossed(fields, measures), LONG_TIMES, PROBABILITY)
+    return _collapsed(x[:, -1])
 
 
 def every_beta(p: Parameters) -> Claim:
-    """T6.1: for d = 3 almost every start collapses under SA (n = 8, beta to 3)."""
+    """For d = 3 almost every start collapses under SA (n = 8, beta to 3)."""
     share = _long(p, attention([0.0, 0.5, 1.0, 2.0, 3.0]))
     return within(str(every_beta.__doc__), paper("theorem 6.1"), "theorem", share, 1, 0)
 
 
 def every_beta_unnormalized(p: Parameters) -> Claim:
-    """T6.1: for d = 3 almost every start collapses under USA (n = 8, beta to 3)."""
-    make = lambda beta: pf.UnnormalizedAttention(beta, log_scale=-beta)  # noqa: E731
-    share = _long(p, jax.vmap(make)(jnp.array([0.0, 0.5, 1.0, 2.0, 3.0])))
+    """For d = 3 almost every start collapses under USA (n = 8, beta to 3)."""
+    betas = (0.0, 0.5, 1.0, 2.0, 3.0)
+    share = _long(p, [pf.UnnormalizedAttention(b, log_scale=-b) for b in betas])
     claim = str(every_beta_unnormalized.__doc__)
     return within(claim, paper("theorem 6.1"), "theorem", share, 1, 0)
 
 
 def large_beta(p: Parameters) -> Claim:
-    """T5.1: on the circle, beta above the threshold of n = 3 collapses."""
+    """On the circle, beta above the threshold of n = 3 collapses."""
     betas = theory.circle.collapse_threshold(3) + np.array([0.05, 0.6, 1.1])
     measures = starts(2, 3, 16, pf.key_for(p.seed, "three tokens"))
-    run = ensemble(*crossed(attention(betas), measures), LONG_TIMES, None, PROBABILITY)
+    x = followed(*crossed(attention(betas), measures), LONG_TIMES, PROBABILITY)
     note = f"beta = {', '.join(f'{b:.3f}' for b in betas)}"
-    claim, share = str(large_beta.__doc__), _collapsed(run.points)
+    claim, share = str(large_beta.__doc__), _collapsed(x[:, -1])
     return within(claim, paper("theorem 5.1"), "theorem", share, 1, 0, note)
 
 
 def large_beta_threshold(p: Parameters) -> Claim:
-    """T5.1: the beta at which the strongest pull of USA is felt at pi / (2 (n - 1))."""
+    """The beta at which the strongest pull of USA is felt at pi / (2 (n - 1))."""
     n = 5
     angle = np.pi / 2 / (n - 1)
 
@@ -157,7 +154,7 @@ def large_beta_threshold(p: Parameters) -> Claim:
 
 
 def large_beta_constant(p: Parameters) -> Claim:
-    """T5.1: beta >= C(d) n^2 suffices in every dimension."""
+    """Beta >= C(d) n^2 suffices in every dimension."""
     return open_claim(
         str(large_beta_constant.__doc__),
         paper("theorem 5.1"),
@@ -178,7 +175,7 @@ def _wendel(n: int, d: int):
         where = paper("theorem 6.7")
         return within(words, where, "theorem", share, predicted, error, note)
 
-    words = f"T6.7: n = {n} uniform points on the sphere of R^{d} share a hemisphere."
+    words = f"n = {n} uniform points on the sphere of R^{d} share a hemisphere."
     claim.__doc__ = words
     return claim
 

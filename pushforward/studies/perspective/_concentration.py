@@ -4,30 +4,27 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
+from pushforward.studies.perspective import runs
 from pushforward.studies.perspective._ensemble import (
-    PROBABILITY,
-    Ensemble,
     attention,
-    crossed,
-    ensemble,
+    followed,
+    replicas,
+    seen,
     starts,
-    where_points,
 )
-from pushforward.studies.perspective._plateaus import CLOSE, N
-from pushforward.studies.perspective._statement import paper, within
-from pushforward.studies.perspective.study import Parameters
+from pushforward.studies.perspective._plateaus import CLOSE
+from pushforward.studies.perspective.study import Parameters, paper, within
 
 TOKENS = 8
 TIMES = (0.0, 0.5, 1.0, 2.0, 3.0, 7.0, 8.0)
 DIMENSIONS = (64, 256, 1024)
 PER_DIMENSION = 16
+FRAME = pf.Given(pf.Sphere(TOKENS), np.eye(TOKENS))
 FRONT_BETAS = (1.0, 4.0, 5.0, 6.0)
 
 
@@ -40,17 +37,14 @@ def _cosines(x: np.ndarray) -> np.ndarray:
 @functools.lru_cache
 def _eight_tokens(p: Parameters) -> dict[Any, np.ndarray]:
     """Orthonormal starts at beta = 0, 1, 4; random ones in high d at beta = 1."""
-    frames = np.broadcast_to(np.eye(TOKENS), (3, TOKENS, TOKENS))
-    random = [
-        starts(d, TOKENS, PER_DIMENSION, pf.key_for(p.seed, f"high {d}")).points
-        for d in DIMENSIONS
-    ]
-    x = jnp.concatenate([frames, *random, random[0][:5]])  # a multiple of eight
-    betas = jnp.ones(len(x)).at[:3].set(jnp.array([0.0, 1.0, 4.0]))
-    measures = jax.vmap(lambda x: pf.Particles(pf.Sphere(TOKENS), x))(x)
-    run = ensemble(attention(betas), measures, TIMES, {"x": where_points})
-    ends = 3 + PER_DIMENSION * np.arange(len(DIMENSIONS) + 1)
-    parts = np.split(run.observed["x"], ends)
+    begun = [FRAME] * 3
+    for d in DIMENSIONS:
+        key = pf.key_for(p.seed, f"high {d}")
+        begun += starts(d, TOKENS, PER_DIMENSION, key)
+    betas = [0.0, 1.0, 4.0] + [1.0] * (len(begun) - 3)
+    x = followed(attention(betas), begun, TIMES)
+    ends = 3 + PER_DIMENSION * np.arange(len(DIMENSIONS))
+    parts = np.split(x, ends)
     return dict(zip(("orthonormal", *DIMENSIONS), parts, strict=False))
 
 
@@ -66,20 +60,15 @@ def _equiangular(beta: float) -> Callable[[Parameters], Claim]:
         numbers = float(cosines[k].mean()), float(predicted[k]), 1e-8
         return within(words, paper("theorem 6.8"), "theorem", *numbers, note)
 
-    words = (
-        f"T6.8: orthonormal tokens stay equiangular under SA, n = 8, beta = {beta:g}."
-    )
+    words = f"Orthonormal tokens stay equiangular under SA, n = 8, beta = {beta:g}."
     claim.__doc__ = words
     return claim
 
 
 def equiangular_unnormalized(p: Parameters) -> Claim:
-    """T6.8: orthonormal tokens stay equiangular under USA, n = 8, beta = 1."""
-    fields = jax.vmap(pf.UnnormalizedAttention)(jnp.ones(1))
-    frame = jax.vmap(lambda x: pf.Particles(pf.Sphere(TOKENS), x))(
-        jnp.eye(TOKENS)[None]
-    )
-    x = ensemble(fields, frame, (0.0, 0.5, 1.0, 2.0), {"x": where_points}).observed["x"]
+    """Orthonormal tokens stay equiangular under USA, n = 8, beta = 1."""
+    field = pf.UnnormalizedAttention(1.0)
+    x = followed([field], [FRAME], (0.0, 0.5, 1.0, 2.0))
     cosines = _cosines(x[0, -1])
     predicted = float(theory.equiangular.gamma_unnormalized(2.0, 1.0, TOKENS))
     claim, where = str(equiangular_unnormalized.__doc__), paper("theorem 6.8")
@@ -97,7 +86,7 @@ def _deviation(p: Parameters, d: int, k: int) -> tuple[float, float]:
 
 
 def concentration(p: Parameters) -> Claim:
-    """T6.9: rms of <x_i, x_j> - gamma is 1/sqrt(d) at t = 1 (n = 8, beta = 1)."""
+    """Rms of <x_i, x_j> - gamma is 1/sqrt(d) at t = 1 (n = 8, beta = 1)."""
     found = [_deviation(p, d, TIMES.index(1.0)) for d in DIMENSIONS]
     rms, error = (np.array(column) for column in zip(*found, strict=True))
     tolerance = 0.05 + 4 * error
@@ -111,7 +100,7 @@ def concentration(p: Parameters) -> Claim:
 
 
 def concentration_rate(p: Parameters) -> Claim:
-    """T6.9: the deviation from gamma falls like d^(-1/2) from d = 64 to 1024, t = 3."""
+    """The deviation from gamma falls like d^(-1/2) from d = 64 to 1024, t = 3."""
     found = [_deviation(p, d, TIMES.index(3.0)) for d in DIMENSIONS]
     rms, error = (np.array(column) for column in zip(*found, strict=True))
     slope = np.log(rms[-1] / rms[0]) / np.log(DIMENSIONS[-1] / DIMENSIONS[0]) - 0.5
@@ -134,25 +123,20 @@ def consensus_rate(p: Parameters) -> Claim:
 
 
 @functools.lru_cache
-def _front(p: Parameters) -> Ensemble:
-    """n = 32 tokens in dimension 1024 at a few temperatures, finely in time."""
-    replicas = min(p.replicas, 64)
-    measures = starts(1024, N, replicas, pf.key_for(p.seed, "front"))
-    times = np.linspace(0.0, 18.0, 73)
-    systems = crossed(attention(FRONT_BETAS), measures)
-    return ensemble(*systems, times, {"close": CLOSE}, PROBABILITY)
+def _front(p: Parameters) -> np.ndarray:
+    """Close pairs (beta, replica, time) in dimension 1024, finely in time."""
+    count = min(p.replicas, 64)
+    close = seen(replicas(runs.front(p), FRONT_BETAS, count), CLOSE)
+    return close.reshape(len(FRONT_BETAS), count, -1)
 
 
 def _phase_curve(beta: float) -> Callable[[Parameters], Claim]:
     def claim(p: Parameters) -> Claim:
-        replicas = min(p.replicas, 64)
-        close = _front(p).observed["close"].reshape(len(FRONT_BETAS), replicas, -1)
-        times = np.linspace(0.0, 18.0, close.shape[-1])
-        mean = close[FRONT_BETAS.index(beta)].mean(axis=0)
+        times, mean = runs.FRONT_TIMES, _front(p)[FRONT_BETAS.index(beta)].mean(axis=0)
         k = int(np.argmax(mean >= 0.5))
         s = (0.5 - mean[k - 1]) / (mean[k] - mean[k - 1])
         measured = times[k - 1] + s * (times[k] - times[k - 1])
-        predicted = float(theory.equiangular.merging_time(beta, N))
+        predicted = float(theory.equiangular.merging_time(beta, runs.N))
         note = (
             "time at which half of the pairs are close; 2 % for finite d and sampling"
         )

@@ -1,9 +1,9 @@
 """Beyond the paper: layer norms, long contexts, noise; and what cannot be reached."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import brentq
@@ -12,15 +12,17 @@ from scipy.special import ive
 import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
-from pushforward.studies.perspective._statement import (
+from pushforward.studies.perspective import runs
+from pushforward.studies.perspective._ensemble import seen
+from pushforward.studies.perspective.runs import NOISY
+from pushforward.studies.perspective.study import (
+    Parameters,
     open_claim,
     paper,
     survey,
     within,
 )
-from pushforward.studies.perspective.study import Parameters
 
-NOISY = 200
 CONTEXT = 600
 RHO = 0.3
 
@@ -28,15 +30,8 @@ RHO = 0.3
 @functools.lru_cache
 def pre_norm_run(p: Parameters) -> dict[str, np.ndarray]:
     """n = 16 orthonormal tokens, beta = 2: 1 - cosine over time with Pre-LN."""
-    mu = pf.Particles(pf.Euclidean(16), np.eye(16))
-    see = {"gap": _first_gap}
-    times = np.concatenate([[0.0], np.geomspace(0.5, 1000.0, 40)])
-    times[np.argmin(np.abs(times - 100.0))] = 100.0
-    solver = pf.Adaptive(1e-10, 1e-12)
-    field = pf.PreNorm(pf.Attention(2.0))
-    run = pf.flow(field, mu, 1000.0, save=times, solver=solver, observe=see)
-    gap = np.asarray(run.observed["gap"])
-    return {"times": np.asarray(run.times), "gap": gap}
+    run = runs.pre_norm().run()
+    return {"times": np.asarray(run.times), "gap": run.observe(_first_gap)}
 
 
 def _first_gap(mu: pf.Particles):
@@ -103,28 +98,14 @@ def long_context_limit(p: Parameters) -> Claim:
 @functools.lru_cache
 def noisy_kuramoto(p: Parameters) -> dict[float, np.ndarray]:
     """r over time (runs, frames) of noisy tokens on the circle, beta = 0, per kappa."""
-    runs, kappas = 4, (1.0, 4.0)
-    times = np.linspace(0.0, 30.0, 61)
-    keys = jax.random.split(pf.key_for(p.seed, "noise"), (2, runs, 2))
-
-    @jax.jit
-    def path(sigma, keys):
-        mu = pf.Particles.uniform(pf.Circle(), NOISY, key=keys[0])
-        run = pf.flow(
-            pf.UnnormalizedAttention(0.0),
-            mu,
-            30.0,
-            save=pf.OnlyObservables(times),
-            solver=pf.Heun(0.1),
-            noise=pf.Brownian(sigma),
-            observe={"r": pf.observables.order_parameter},
-            key=keys[1],
-        )
-        return run.observed["r"]
-
-    sigmas = jnp.repeat(jnp.sqrt(2 / jnp.array(kappas)), runs)
-    r = np.asarray(jax.vmap(path)(sigmas, keys.reshape(2 * runs, 2)))
-    return dict(zip(kappas, r.reshape(2, runs, -1), strict=True))
+    count, kappas = 4, (1.0, 4.0)
+    systems = [
+        dataclasses.replace(one, seed=one.seed + r)
+        for one in (runs.noisy(p, kappa) for kappa in kappas)
+        for r in range(count)
+    ]
+    r = seen(systems, pf.observables.order_parameter).reshape(2, count, -1)
+    return dict(zip(kappas, r, strict=True))
 
 
 def noise_below(p: Parameters) -> Claim:
@@ -165,7 +146,7 @@ def trained_model(p: Parameters) -> Claim:
 
 
 def concentration_constant(p: Parameters) -> Claim:
-    """T6.9: the dimension d*(n, beta) from which concentration holds."""
+    """The dimension d*(n, beta) from which concentration holds."""
     why = "d* is not explicit, and the constant c^(nt) with c = e^10 is out of reach"
     claim = str(concentration_constant.__doc__)
     return open_claim(claim, paper("theorem 6.9"), "theorem", why)

@@ -10,15 +10,12 @@ import numpy as np
 import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
+from pushforward.studies.perspective import runs
 from pushforward.studies.perspective._ensemble import (
     attention,
-    crossed,
-    ensemble,
-    starts,
-    where_points,
+    seen,
 )
-from pushforward.studies.perspective._statement import at_least, paper, within
-from pushforward.studies.perspective.study import Parameters
+from pushforward.studies.perspective.study import Parameters, at_least, paper, within
 
 BETA = 3.0  # of the identities
 BETAS = (1.0, 4.0, 9.0, 16.0)  # of the flows
@@ -127,18 +124,16 @@ def along_flow(p: Parameters) -> dict[str, np.ndarray]:
 @functools.lru_cache
 def along_flow_unnormalized(p: Parameters) -> dict[str, np.ndarray]:
     """The same along USA, whose clock is multiplied by e^{-beta}."""
-    make = lambda beta: pf.UnnormalizedAttention(beta, log_scale=-beta)  # noqa: E731
-    return _climbed(p, jax.vmap(make)(jnp.array(BETAS)))
+    return _climbed(p, [pf.UnnormalizedAttention(b, log_scale=-b) for b in BETAS])
 
 
 def _climbed(p: Parameters, fields) -> dict[str, np.ndarray]:
-    times = np.linspace(0.0, 40.0, 81)
-    start = starts(3, 32, 1, pf.key_for(p.seed, "energy"))
-    x = ensemble(*crossed(fields, start), times, {"x": where_points}).observed["x"]
+    one = runs.climbing(p)
+    x = seen([one.vary(field=field) for field in fields])
     cosines = x @ x.swapaxes(-2, -1)
     beta = np.array(BETAS)[:, None, None, None]
     energy = np.exp(beta * (cosines - 1)).mean(axis=(2, 3))
-    return {"times": times, "betas": np.array(BETAS), "energy": energy}
+    return {"times": np.asarray(one.save), "betas": np.array(BETAS), "energy": energy}
 
 
 def monotone(p: Parameters) -> Claim:
@@ -203,8 +198,13 @@ def sampling_bias(p: Parameters) -> Claim:
     """Mean energy of n = 16 uniform tokens on S^2, beta = 4: the finite-n bias."""
     draws = 10 * p.draws
     key = pf.key_for(p.seed, "sampling bias")
-    measures = starts(3, 16, draws, key)
-    energies = np.asarray(jax.jit(jax.vmap(pf.InteractionEnergy(4.0).plain))(measures))
+
+    @jax.jit
+    def energy(key):
+        mu = pf.Particles.uniform(pf.Sphere(3), 16, key=key)
+        return pf.InteractionEnergy(4.0).plain(mu)
+
+    energies = np.asarray(jax.vmap(energy)(jax.random.split(key, draws)))
     error = 4 * energies.std(ddof=1) / np.sqrt(draws)
     predicted = float(theory.uniform.sample_energy(4.0, 3, 16))
     uniform = float(theory.uniform.energy(4.0, 3))

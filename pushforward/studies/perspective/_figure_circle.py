@@ -10,41 +10,24 @@ from matplotlib.figure import Figure
 
 import pushforward as pf
 from pushforward import plot, theory
-from pushforward.plot._style import INK, PALETTE, new_figure, styled
+from pushforward.plot.style import INK, PALETTE, new_figure, styled
+from pushforward.studies.perspective import runs
 from pushforward.studies.perspective._circle import (
     WAVES,
     clock,
     from_uniform,
     growth_measured,
 )
-from pushforward.studies.perspective._ensemble import (
-    attention,
-    crossed,
-    ensemble,
-    starts,
-    where_points,
-)
-from pushforward.studies.perspective._plateaus import N
+from pushforward.studies.perspective.runs import SNAPSHOTS
 from pushforward.studies.perspective.study import Parameters
-
-SNAPSHOTS = (2.5, 18.0, 30.0)
 
 
 def compute_plateaus(p: Parameters) -> dict[str, np.ndarray]:
     """One run of 32 tokens on the circle for beta = 4 and for beta = 9."""
-    times = np.unique(np.concatenate([np.linspace(0, 30, 121), SNAPSHOTS]))
-    measures = starts(2, N, 1, pf.key_for(p.seed, "figure 4"))
-    systems = crossed(attention([4.0, 9.0]), measures)
-    x = ensemble(*systems, times, {"x": where_points}).observed["x"]
+    both = [runs.circle(p, beta).run() for beta in (4.0, 9.0)]
+    x = np.stack([np.asarray(run.points) for run in both])
+    times = np.asarray(both[0].times)
     return {"times": times, "points": x, "betas": np.array([4.0, 9.0])}
-
-
-def replayed(times: np.ndarray, points: np.ndarray) -> pf.Trajectory:
-    """A trajectory on the circle from its saved frames."""
-    frames = jax.vmap(lambda x: pf.Particles(pf.Circle(), x))(jnp.asarray(points))
-    last = pf.Particles(pf.Circle(), points[-1])
-    none = jnp.zeros((), int)
-    return pf.Trajectory(times, frames, last, {}, none, none, none, None)
 
 
 @styled
@@ -53,11 +36,13 @@ def draw_plateaus(data: dict[str, np.ndarray]) -> Figure:
     figure = new_figure(9.2, 4.2)
     rows = figure.subplots(2, 4, width_ratios=[2.4, 1, 1, 1])
     for row, beta, points in zip(rows, data["betas"], data["points"], strict=True):
-        plot.rainbow(replayed(data["times"], points), ax=row[0])
+        plot.rainbow(
+            pf.Trajectory.recorded(pf.Circle(), points, data["times"]), ax=row[0]
+        )
         row[0].set_title(f"β = {beta:g}")
         for ax, t in zip(row[1:], SNAPSHOTS, strict=True):
             past = data["times"] <= t
-            run = replayed(data["times"][past], points[past])
+            run = pf.Trajectory.recorded(pf.Circle(), points[past], data["times"][past])
             plot.circle(run, ax=ax, color=plot.ByStart(), trails=False)
             count = pf.observables.Clusters(0.1)(run.final).count
             ax.set_title(f"t = {t:g}, {count} clusters")

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 import pushforward as pf
 from pushforward import plot, theory
-from pushforward.plot._style import INK, PALETTE, new_figure, styled
+from pushforward.plot.style import INK, PALETTE, new_figure, styled
 from pushforward.studies.perspective._codes import SOLIDS, spread_out
 from pushforward.studies.perspective._context import (
     RHO,

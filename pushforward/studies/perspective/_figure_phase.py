@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from matplotlib.figure import Figure
@@ -11,18 +10,16 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import theory
 from pushforward.plot import phase_diagram
-from pushforward.plot._style import new_figure, styled
+from pushforward.plot.style import new_figure, styled
 from pushforward.studies.perspective._ensemble import (
     PROBABILITY,
-    attention,
-    crossed,
-    ensemble,
-    starts,
+    replicas,
+    seen,
 )
-from pushforward.studies.perspective._plateaus import CLOSE, N
+from pushforward.studies.perspective._plateaus import CLOSE
+from pushforward.studies.perspective.runs import T1, N, phase
 from pushforward.studies.perspective.study import Parameters
 
-T1 = 30.0
 BETAS = (0.1, 9.0)
 # Row by row as in the paper; B = Q^T K has entries of variance one, and V is scaled
 # to spectral radius about one, which only fixes the unit of time.
@@ -37,11 +34,8 @@ ENSEMBLES = {
 def shares(p: Parameters, d: int) -> np.ndarray:
     """P(<x_1, x_2> >= 0.999) over (beta, t) in dimension d, n = 32 tokens."""
     betas = np.linspace(*BETAS, p.phase_betas)
-    times = np.linspace(0.0, T1, p.phase_frames)
-    measures = starts(d, N, p.phase_replicas, pf.key_for(p.seed, f"phase {d}"))
-    systems = crossed(attention(betas), measures)
-    close = ensemble(*systems, times, {"close": CLOSE}, PROBABILITY).observed["close"]
-    return close.reshape(len(betas), p.phase_replicas, len(times)).mean(axis=1)
+    close = seen(replicas(phase(p, d), betas, p.phase_replicas), CLOSE)
+    return close.reshape(len(betas), p.phase_replicas, -1).mean(axis=1)
 
 
 def compute_phase(p: Parameters) -> dict[str, np.ndarray]:
@@ -104,24 +98,22 @@ def random_weights(name: str, d: int, key: PRNGKeyArray) -> tuple[Array, Array]:
 
 
 def _weighted_shares(p: Parameters, name: str) -> np.ndarray:
-    d, replicas = p.weights_d, p.weights_replicas
+    d, count = p.weights_d, p.weights_replicas
     betas = np.linspace(*BETAS, p.weights_betas)
-    times = np.linspace(0.0, T1, p.phase_frames)
     key_w, key_x = jax.random.split(pf.key_for(p.seed, f"weights {name}"))
-    draw = jax.vmap(lambda key: random_weights(name, d, key))
-    B, V = draw(jax.random.split(key_w, replicas))
-    x = jax.random.normal(key_x, (replicas, N, d))
-    space = pf.Sphere(d)
-    x = jnp.tile(space.project(x), (len(betas), 1, 1))
-    many = lambda a: jnp.tile(a, (len(betas), 1, 1))  # noqa: E731
-    # <Q x, x'> = x^T B x' for Q = B^T: one product instead of two.
-    fields = jax.vmap(lambda beta, B, V: pf.Attention(beta, Q=B.T, V=V))(
-        jnp.repeat(jnp.asarray(betas), replicas), many(B), many(V)
-    )
-    measures = jax.vmap(lambda x: pf.Particles(space, x))(x)
-    run = ensemble(fields, measures, times, {"close": CLOSE}, PROBABILITY)
-    close = run.observed["close"]
-    return close.reshape(len(betas), replicas, len(times)).mean(axis=1)
+    drawn = [random_weights(name, d, key) for key in jax.random.split(key_w, count)]
+    x = pf.Sphere(d).project(jax.random.normal(key_x, (count, N, d)))
+    begun = [pf.Given(pf.Sphere(d), points) for points in x]
+    times = np.linspace(0.0, T1, p.phase_frames)
+    systems = [
+        # <Q x, x'> = x^T B x' for Q = B^T: one product instead of two.
+        pf.Experiment(
+            start, pf.Attention(b, Q=B.T, V=V), T1, save=times, solver=PROBABILITY
+        )
+        for b in betas
+        for start, (B, V) in zip(begun, drawn, strict=True)
+    ]
+    return seen(systems, CLOSE).reshape(len(betas), count, -1).mean(axis=1)
 
 
 def compute_weights(p: Parameters) -> dict[str, np.ndarray]:

@@ -8,23 +8,16 @@ import numpy as np
 
 import pushforward as pf
 from pushforward.studies import Claim
-from pushforward.studies.perspective._ensemble import (
-    PROBABILITY,
-    attention,
-    crossed,
-    ensemble,
-    starts,
-)
-from pushforward.studies.perspective._statement import paper, within
-from pushforward.studies.perspective.study import Parameters
+from pushforward.studies.perspective import runs
+from pushforward.studies.perspective._ensemble import replicas, seen
+from pushforward.studies.perspective.runs import PLATEAU_TIMES as TIMES
+from pushforward.studies.perspective.study import Parameters, paper, within
 
-N = 32
-TIMES = (0.0, 5.0, 10.0, 20.0, 30.0)
-CIRCLE_BETAS = (0.0, 1 / N, 1.0, 4.0, 9.0, 25.0)
+CIRCLE_BETAS = (0.0, 1 / runs.N, 1.0, 4.0, 9.0, 25.0)
 CLOSE = pf.observables.ClosePairs(0.999)
 
-# Published pictures give no digits; these are the values of the notes, from 100 to
-# 1000 replicas, with the band within which an independent run should fall.
+# Published pictures give no digits; these are the values of an independent program,
+# from 100 to 1000 replicas, with the band within which an independent run should fall.
 BAND = 0.04
 SHARES = {
     (2, 1.0): (0.145, 0.864, 0.993, 1.000),
@@ -55,12 +48,11 @@ class Shares(NamedTuple):
 
 
 def _run(p: Parameters, d: int, betas: tuple[float, ...]) -> Shares:
-    measures = starts(d, N, p.replicas, pf.key_for(p.seed, f"plateaus {d}"))
-    systems = crossed(attention(betas), measures)
-    run = ensemble(*systems, TIMES, {"close": CLOSE}, PROBABILITY)
-    shape = (len(betas), p.replicas)
-    close = run.observed["close"].reshape(*shape, len(TIMES))
-    return Shares(betas, close, run.points.reshape(*shape, N, -1))
+    x = seen(replicas(runs.shares(p, d), betas, p.replicas))
+    x = x.reshape(len(betas), p.replicas, len(TIMES), runs.N, d)
+    i, j = np.triu_indices(runs.N, k=1)
+    cosines = (x @ x.swapaxes(-2, -1))[..., i, j]
+    return Shares(betas, (cosines >= 0.999).mean(axis=-1), x[:, :, -1])
 
 
 @functools.lru_cache

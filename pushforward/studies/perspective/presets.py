@@ -31,7 +31,7 @@ def _figures(p: Parameters) -> tuple[Preset, ...]:
         Preset(
             "figure-4-beta-4",
             "Figure 4: the circle, β = 4",
-            "Clusters form by t = 2.5 and merge one by one.",
+            "By t = 8 two clusters are left; they wait for each other past the end.",
             {**circle, "beta": 4.0},
         ),
         Preset(

@@ -1,9 +1,16 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
+
+from pushforward.studies import place, statements
 
 TITLE = "A mathematical perspective on Transformers"
 PAPER = "geshkovski2023perspective"
+SURVEY = "rigollet2025meanfield"
+
+within, at_least, at_most, open_claim, paper = statements("perspective", PAPER)
+survey = functools.partial(place, SURVEY)  # the survey on mean-field dynamics
 
 
 @dataclasses.dataclass(frozen=True)

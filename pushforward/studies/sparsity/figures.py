@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.control.neural.point_sets import circles, lifted
-from pushforward.plot._style import INK, PALETTE, new_figure, styled
+from pushforward.control.neural.targets import circles, lifted
 from pushforward.plot.networks import class_trajectories, norms_by_layer
+from pushforward.plot.style import INK, PALETTE, new_figure, styled
 from pushforward.studies.sparsity.study import (
     BOUND,
     LAM,

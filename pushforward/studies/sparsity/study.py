@@ -8,13 +8,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pushforward.control.neural.families import Out
+from pushforward.control.neural.families import WeightsOutside
 from pushforward.control.neural.first_order import LBFGS, Adam, AdamThenLBFGS
-from pushforward.control.neural.losses import AbstractLoss, Squared, SquaredHinge
-from pushforward.control.neural.penalties import L1, L2
-from pushforward.control.neural.point_sets import circles, lifted
+from pushforward.control.neural.losses import (
+    L1,
+    L2,
+    AbstractLoss,
+    Squared,
+    SquaredHinge,
+)
 from pushforward.control.neural.problem import Parameters as Weights
 from pushforward.control.neural.problem import TrainingProblem
+from pushforward.control.neural.targets import circles, lifted
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import optimize
 from pushforward.control.sparsity.fista import Fista
@@ -27,6 +32,7 @@ from pushforward.control.sparsity.training import (
 
 TITLE = "Sparsity: the L1 penalty switches layers off after a finite depth"
 PAPER = "esteveyague2023sparsity"
+NO_RUNS = "No runs: controls of one network are found by optimization."
 LAM, BOUND = 0.1, 2.0  # of the scalar problem, from 1/2 to e
 
 
@@ -50,7 +56,7 @@ class Parameters:
 
     @classmethod
     def full(cls) -> "Parameters":
-        """Sixty samples and horizons up to 320, as in the notes."""
+        """Sixty samples and horizons up to 320."""
         return cls(
             0.00625,
             (5.0, 10.0, 20.0),
@@ -68,7 +74,7 @@ def scalar_problem(
 ) -> TrainingProblem:
     """x' = w relu(x) + b from 1/2, tracking e."""
     return TrainingProblem(
-        Out(1, jax.nn.relu),
+        WeightsOutside(1, jax.nn.relu),
         [[0.5]],
         [math.e],
         loss=loss,
@@ -96,7 +102,7 @@ def circles_warm(p: Parameters) -> Trained:
     """The smooth start: L2 penalty and tracking."""
     points, labels = circles(0, p.samples)
     problem = TrainingProblem(
-        Out(3, jax.nn.relu),
+        WeightsOutside(3, jax.nn.relu),
         lifted(points),
         labels,
         loss=SquaredHinge(),
@@ -120,7 +126,7 @@ def circles_runs(p: Parameters) -> tuple[SparseTrained, ...]:
     found: list[SparseTrained] = []
     for t1 in p.circle_horizons:
         problem = TrainingProblem(
-            Out(3, jax.nn.relu),
+            WeightsOutside(3, jax.nn.relu),
             lifted(points),
             labels,
             loss=SquaredHinge(),

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
+from pushforward.plot.style import new_figure
 from pushforward.studies.statistical_transport.study import (
     DIMENSIONS,
     Parameters,
@@ -37,7 +38,7 @@ def compute_rates(parameters: Parameters) -> Data:
 
 def draw_rates(data: Data) -> Figure:
     """One line per dimension with its theoretical slope behind it."""
-    figure = Figure(figsize=(7.0, 4.8), layout="constrained")
+    figure = new_figure(7.0, 4.8)
     axes = figure.subplots()
     sizes, shades = data["sizes"], colormaps["viridis"](np.linspace(0.05, 0.8, 5))
     for d, color in zip(DIMENSIONS, shades, strict=True):
@@ -75,7 +76,7 @@ def compute_torus(parameters: Parameters) -> Data:
 
 def draw_torus(data: Data) -> Figure:
     """Linear in log n, with the slope 1 / (2 pi) of the theory."""
-    figure = Figure(figsize=(6.2, 4.2), layout="constrained")
+    figure = new_figure(6.2, 4.2)
     axes = figure.subplots()
     logs = np.log(data["sizes"])
     weight = 1 / data["errors"] ** 2
@@ -115,7 +116,7 @@ def compute_barycenter(parameters: Parameters) -> Data:
 
 def draw_barycenter(data: Data) -> Figure:
     """Left, unit ellipses; right, linear convergence of the gradient norm."""
-    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    figure = new_figure(9.0, 4.2)
     left, right = figure.subplots(1, 2)
     for x, y in data["members"]:
         left.plot(x, y, color=FAINT, lw=1.3)

@@ -18,6 +18,7 @@ from pushforward.transport import (
 
 TITLE = "Statistical optimal transport: identities, rates, barycenters"
 PAPER = "chewi2024statistical"
+NO_RUNS = "No runs: estimation of transport, no flow of a field."
 NAME = "statistical_transport"
 DIMENSIONS = (1, 2, 3, 5, 8)
 
@@ -103,7 +104,7 @@ def entropic_errors(parameters: Parameters) -> np.ndarray:
     for n in parameters.sizes:
         draws = [
             entropic_plan(x, y + 1, eps, tol=1e-6).value - truth
-            for x, y in rng.standard_normal((30, 2, n, d))
+            for x, y in rng.standard_normal((100, 2, n, d))
         ]
         errors.append(np.sqrt(np.mean(np.square(draws))))
     return np.array(errors)

@@ -111,7 +111,7 @@ def _plain(name: str):
     text = f"{name}: attention with V = step I explains little of a layer's motion"
 
     def measure(text: str, one: Examination) -> Claim:
-        share = float(np.median(one.fit.shares("plain")))
+        share = float(np.median(one.shares("plain")))
         own = float(np.median(one.own)) if one.own is not None else np.nan
         note = f"median share held out; the model's own attention: {own:.3f}"
         return at_most(NAME, text, PAPER, "experiment", share, 0.2, note)
@@ -123,8 +123,8 @@ def _beyond_linear(name: str):
     text = f"{name}: one fitted attention field adds next to nothing to a linear map"
 
     def measure(text: str, one: Examination) -> Claim:
-        linear, both = one.fit.shares("linear"), one.fit.shares("both")
-        shuffled = one.fit.shares("shuffled")
+        linear, both = one.shares("linear"), one.shares("both")
+        shuffled = one.shares("shuffled")
         note = (
             f"linear {np.round(linear, 3).tolist()}, with attention "
             f"{np.round(both, 3).tolist()}, shuffled {np.round(shuffled, 3).tolist()}"

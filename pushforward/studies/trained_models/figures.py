@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushforward.plot import cosine_histograms
-from pushforward.plot._style import DEPTHS, PALETTE, SOFT, new_figure, styled
 from pushforward.plot.probing import NAMES, STYLE, kinetic_curve
+from pushforward.plot.style import DEPTHS, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.trained_models.study import (
     MODELS,
     Parameters,
@@ -106,10 +106,10 @@ def compute_motion(parameters: Parameters) -> Arrays:
     data: Arrays = {}
     for name in MODELS:
         one = examination(name, parameters)
-        data[f"{name} layers"] = np.array(one.fit.indices) + 1
-        data[f"{name} own"] = np.asarray(one.own)[list(one.fit.indices)]
+        data[f"{name} layers"] = np.array(one.fitted) + 1
+        data[f"{name} own"] = np.asarray(one.own)[list(one.fitted)]
         for share in ("linear", "both", "attention", "shuffled", "plain"):
-            data[f"{name} {share}"] = one.fit.shares(share)
+            data[f"{name} {share}"] = one.shares(share)
     return data
 
 

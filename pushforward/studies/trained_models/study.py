@@ -26,6 +26,7 @@ from pushforward.probe import (
 NAME = "trained_models"
 TITLE = "Trained Transformers: what they do to their tokens, against the theory"
 PAPER = "geshkovski2023perspective"
+NO_RUNS = "No runs: trained networks are examined layer by layer as they are."
 SPECTRA = "geshkovski2023clusters"
 NORMS = "karagodin2025normalization"
 MODELS = ("minilm", "smollm2")

@@ -5,23 +5,23 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.control.pde.cubic import CubicBoundary, tie
-from pushforward.control.pde.transport import optimal_transport_inflow
-from pushforward.control.pde.wave import (
+from pushforward.control.classical.cubic import CubicBoundary, tie
+from pushforward.control.classical.transport import optimal_transport_inflow
+from pushforward.control.classical.wave import (
     NoTracking,
     PositionAndVelocity,
     Tracking,
     wave_hamiltonian,
 )
-from pushforward.plot._style import new_figure, styled
 from pushforward.plot.control import (
     space_time,
     spectra,
+    square_snapshots,
     turnpike_layers,
     two_minimizers,
     value_collapse,
 )
-from pushforward.plot.square_states import square_snapshots
+from pushforward.plot.style import new_figure, styled
 from pushforward.studies.turnpike.study import (
     SQUARE_CONTROL,
     Parameters,

@@ -5,12 +5,14 @@ import functools
 
 import numpy as np
 
-from pushforward.control.linear_quadratic import LinearQuadratic
-from pushforward.control.pde.evolution import Evolution, EvolutionPath, cubic
-from pushforward.control.pde.heat import interior_heat, square_heat
+from pushforward.control.classical.evolution import Evolution, EvolutionPath, cubic
+from pushforward.control.classical.heat import interior_heat, square_heat
+from pushforward.control.classical.linear_quadratic import LinearQuadratic
 
 TITLE = "Turnpikes: long-horizon control stays near the static optimum"
+NAME = "turnpike"
 PAPER = "geshkovski2022turnpike"
+NO_RUNS = "No runs: linear-quadratic control, solved by Riccati equations."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Parameters:
 
 
 def example() -> LinearQuadratic:
-    """The two-dimensional system of the notes: one control, both states tracked."""
+    """A two-dimensional system: one control, both states tracked."""
     weight = np.sqrt(26.0)
     return LinearQuadratic(
         -np.array([[2.0, -1.0], [-1.0, 2.0]]),

@@ -3,3 +3,4 @@
 #include "circle.h"
 #include "grid.h"
 #include "pairs.h"
+#include "rows.h"

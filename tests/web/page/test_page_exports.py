@@ -8,6 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
+import pushforward as pf
+
 # The run of the protocol's tests: a server that knows it does not compute again.
 STATE = {"n": 12, "t1": 6.0, "frames": 13, "view": {"panel": "share"}}
 
@@ -25,7 +27,7 @@ def shared(browser, server, built):
 
 def fetched(hand, name) -> bytes:
     """What a click on an export saves."""
-    with hand.page.expect_download(timeout=60_000) as download:
+    with hand.page.expect_download(timeout=300_000) as download:
         hand.page.click(f"#export-{name}")
     with open(download.value.path(), "rb") as file:
         return file.read()
@@ -92,7 +94,11 @@ def test_code_is_copied(shared):
     shared.page.click("#copy-python")
     shared.page.wait_for_timeout(100)
     python = shared.call("() => navigator.clipboard.readText()")
-    assert "import pushforward as pf" in python and "pf.flow(" in python
+    assert "import pushforward as pf" in python and "experiment.run()" in python
+    shared.page.click("#copy-toml")
+    shared.page.wait_for_timeout(100)
+    toml = shared.call("() => navigator.clipboard.readText()")
+    assert pf.Experiment.from_toml(toml).read("start.n") == 12
     shared.page.click("#copy-command")
     shared.page.wait_for_timeout(100)
     command = shared.call("() => navigator.clipboard.readText()")

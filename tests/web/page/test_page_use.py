@@ -49,7 +49,8 @@ def test_scrubbing_asks_the_server_for_nothing(hand):
     for share in np.linspace(0.05, 0.95, 12):
         hand.page.mouse.move(box["x"] + share * box["width"], y)
         seen.append(hand.frame())
-    assert hand.requests == []
+    # On a slow machine two moves are a rest, and at rest the matrix is asked for.
+    assert [url for url in hand.requests if "/attention" not in url] == []
     hand.page.mouse.up()
     assert seen == sorted(seen) and seen[0] < 20 and seen[-1] > 180
     words = hand.page.locator(".pf-hover").text_content()
@@ -67,15 +68,15 @@ def test_plateau_jump_goes_to_their_starts(hand):
     assert hand.frame() == starts[-2]
 
 
-def test_token_selection_lights_its_row_both_ways(hand):
+def test_token_selection_lights_its_row_both_ways(hand, client):
     """A click on the stage and a click in the matrix select; the row is a row."""
     hand.call("() => pushforward.goto(200)")
     hand.page.wait_for_timeout(300)
-    with hand.page.expect_response("**/row?frame=200&token=5&head=0") as answer:
-        hand.page.locator("#token").fill("5")
-        hand.page.keyboard.press("Enter")
-    row = answer.value.json()["values"]
-    assert len(row) == 64 and abs(sum(row) - 1) < 1e-6
+    hand.page.locator("#token").fill("5")
+    hand.page.keyboard.press("Enter")
+    row = hand.until("() => pushforward.row()", "the row of token 5")
+    path = f"/api/runs/{hand.run}/row?frame=200&token=5&head=0"
+    assert row == pytest.approx(client.http.get(path).json()["values"], abs=1e-5)
     told = "() => document.querySelector('#alt').textContent.includes('Token 5')"
     hand.until(told, "the words to name the token")
     matrix = hand.page.locator("#attention .matrix")
@@ -145,6 +146,7 @@ def test_share_link_round_trip(hand, opened):
     link = hand.call("() => navigator.clipboard.readText()")
     assert len(link) < 2000
     assert state_of(link)["view"]["color"] == "start"
+    assert state_of(link)["experiment"]["field"]["kind"] == "Attention"
     other = opened(state_of(link))
     assert other.run == hand.run
     other.until("() => pushforward.frame() === 33", "the frame of the link")
@@ -154,7 +156,7 @@ def test_share_link_round_trip(hand, opened):
 
 def test_bad_links_are_clamped_and_said(opened):
     hand = opened({"n": 10**9, "t1": 1, "frames": 5, "wheels": 4}, wait=False)
-    assert hand.state()["n"] == 4096
+    hand.until("() => pushforward.state().n === 4096", "the server's word on it")
     notices = hand.page.locator("#notices").text_content()
     assert "1000000000 became 4096" in notices and "wheels" in notices
     hand.page.goto("about:blank")

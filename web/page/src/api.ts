@@ -1,4 +1,5 @@
 /** What the page asks the server over HTTP. Same origin only. */
+import { SITE } from "./sources/site";
 import type { State } from "./state";
 
 export class ServerError extends Error {
@@ -17,16 +18,8 @@ export interface Preset {
   study: string;
   reference: string;
   claim: string;
-  group: "figures" | "failures" | "story";
+  group: "figures" | "failures";
   state: Partial<State>;
-}
-
-export interface About {
-  version: string;
-  device: string;
-  caps: Record<string, number>;
-  models: { id: string; label: string; formula: string }[];
-  inits: { id: string; label: string }[];
 }
 
 export interface AttentionAnswer {
@@ -92,8 +85,7 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
-export const about = (): Promise<About> => get("/api/about");
-export const presets = (): Promise<Preset[]> => get("/api/presets");
+export const presets = (): Promise<Preset[]> => (SITE === undefined ? get("/api/presets") : Promise.resolve(SITE.presets));
 
 export const attention = (run: string, frame: number, head: number, order: string, signal: AbortSignal): Promise<AttentionAnswer> =>
   get(`/api/runs/${run}/attention?frame=${frame}&head=${head}&order=${order}`, signal);
@@ -102,6 +94,11 @@ export const attentionRow = (run: string, frame: number, token: number, head: nu
   get(`/api/runs/${run}/row?frame=${frame}&token=${token}&head=${head}`, signal);
 
 export function phase(kind: string, statistic: string, d: number, n: number, signal: AbortSignal): Promise<PhaseAnswer> {
+  if (SITE !== undefined) {
+    const found = SITE.phases[`${kind}-${statistic}-n${n}-d${d}`];
+    if (found === undefined) return Promise.reject(new ServerError("phase", "this diagram is not recorded here", "pushforward explore computes it"));
+    return Promise.resolve(found);
+  }
   return get(`/api/phase?kind=${kind}&statistic=${statistic}&d=${d}&n=${n}`, signal);
 }
 

@@ -1,9 +1,10 @@
 /** The six controls, and the native inputs that speak for them. */
-import { byId, say } from "./dom";
+import { byId, element, say } from "./dom";
 import type { Explorer } from "./explorer";
 import { compactNumber } from "./numbers";
 import { BETA_STEPS, betaOf, DIMENSIONS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "./scales";
-import { betaInWords, dimensionInWords } from "./words";
+import { controlOf } from "./state";
+import { betaInWords, dimensionInWords, waitOf } from "./words";
 
 export class Controls {
   private readonly beta = byId<HTMLInputElement>("beta");
@@ -15,6 +16,8 @@ export class Controls {
   private readonly speed = byId<HTMLInputElement>("speed");
   private readonly play = byId<HTMLButtonElement>("play");
   private readonly scrub = byId<HTMLInputElement>("scrub");
+  /** The number that is being typed: an answer that comes meanwhile leaves it alone. */
+  private typing: HTMLInputElement | null = null;
 
   constructor(private readonly explorer: Explorer) {
     this.beta.max = String(BETA_STEPS);
@@ -48,8 +51,14 @@ export class Controls {
     this.explorer.change({ beta: stepBeta(this.explorer.state.beta, direction) });
   }
 
+  /** The exact number beside a slider; its name, help and range are declared in Python. */
   private exact(input: HTMLInputElement, change: (value: number) => void): void {
+    const control = controlOf(input.id.replace("-number", ""));
+    Object.assign(input, { min: String(control.low), max: String(control.high), step: control.kind === "whole" ? "1" : "any", title: control.help });
+    say(document.querySelector(`label[for="${control.key}"]`) as HTMLElement, control.label);
+    input.addEventListener("input", () => (this.typing = input));
     input.addEventListener("change", () => {
+      this.typing = null;
       if (Number.isFinite(input.valueAsNumber)) change(input.valueAsNumber);
       else this.show();
     });
@@ -72,10 +81,23 @@ export class Controls {
     set(this.n, nearestPlace(TOKEN_COUNTS, n), `${n} tokens`);
     set(this.d, nearestPlace(DIMENSIONS, d), dimensionInWords(d));
     for (const [input, value] of [[this.betaNumber, beta], [this.nNumber, n], [this.dNumber, d]] as const) {
-      if (document.activeElement !== input || input.valueAsNumber !== value) input.value = String(value);
+      if (this.typing !== input && input.valueAsNumber !== value) input.value = String(value);
     }
     say(byId("beta-words"), betaInWords(beta));
     say(byId("d-words"), dimensionInWords(d));
+    this.showWait();
+  }
+
+  /** Random tokens of many dimensions are nearly orthogonal: with a large beta they wait long before they move. */
+  private showWait(): void {
+    const { beta, n, d, t1, model } = this.explorer.state;
+    const begins = waitOf(beta, n);
+    const hint = byId("d-hint");
+    hint.hidden = d < 8 || model !== "sa" || 4 * begins < t1 || begins > 1e6;
+    if (hint.hidden) return;
+    const button = element("button", { type: "button", class: "chip" }, `Run to t = ${compactNumber(4 * begins, 1)}`);
+    button.addEventListener("click", () => this.explorer.change({ t1: Number((4 * begins).toPrecision(1)) }));
+    hint.replaceChildren(`Here little happens before t ≈ ${compactNumber(begins, 1)}. `, button);
   }
 
   private showPlaying(): void {

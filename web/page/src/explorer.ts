@@ -1,11 +1,12 @@
 /** The explorer: one state, one run, one play head; panels listen and ask. */
-import { clampState, type Clamp } from "./clamp";
 import type { Frame } from "./frames";
+import type { Clamp } from "./notices";
 import { Player } from "./player";
 import { jump } from "./plateaus";
 import { Run, type Accepted, type Done } from "./run";
-import { RunSocket } from "./socket";
-import { defaultState, type State, type View } from "./state";
+import type { SocketEvents, Source } from "./socket";
+import { Preview, previewAccepted, previewOf } from "./sources/preview";
+import { defaultState, shaped, type Asked, type State, type View } from "./state";
 
 export interface Events {
   /** The state or the view changed. */
@@ -30,14 +31,24 @@ const REST = 160;
 
 export class Explorer {
   state: State = defaultState();
+  /** The last answer of the server: what a link is made of. */
+  accepted: Accepted | null = null;
+  /** What the server is asked for; `state` shows it until the answer says what became of it. */
+  private asked: Asked = {};
   run: Run | null = null;
   waiting: string | null = "Connecting to the server.";
   readonly player = new Player();
-  private readonly socket: RunSocket;
+  private readonly source: Source;
   /** Another run was asked for and has not sent a frame yet: what is shown is the one before. */
   pending = true;
   private coming: Run | null = null;
   private pendingView: Partial<View> | null = null;
+  /** The time of the head when a control was moved: the next run is shown there. */
+  private kept: { t: number; playing: boolean } | null = null;
+  private readonly preview = new Preview((frame) => this.previewed(frame));
+  private previewId = 0;
+  /** How much of the next run is computed, where the server says so. */
+  fraction: number | null = null;
   private held = false;
   private restTimer = 0;
   private runTimer = 0;
@@ -45,12 +56,12 @@ export class Explorer {
     state: [], run: [], frames: [], done: [], moment: [], rest: [], selected: [], notice: [], clamped: [], playing: [],
   };
 
-  constructor(url: string, private readonly autoplay: () => boolean) {
-    this.socket = new RunSocket(url, {
+  constructor(open: (events: SocketEvents) => Source, private readonly autoplay: () => boolean) {
+    this.source = open({
       accepted: (id, accepted, clamped) => this.accept(id, accepted, clamped),
       frame: (frame) => this.receive(frame),
-      progress: (_id, t, fraction) => this.coming && this.wait(`Computing: t = ${Number(t.toPrecision(4))}, ${Math.round(100 * fraction)} %.`),
-      done: (_id, done) => this.finish(done),
+      progress: (_id, t, fraction) => this.computing(t, fraction),
+      done: (id, done) => this.finish(id, done),
       error: (_id, argument, message, fix) => this.fail(argument, message, fix),
       link: (up) => (up ? undefined : this.wait("The server does not answer; trying again.")),
     });
@@ -65,33 +76,41 @@ export class Explorer {
   }
 
   connect(): void {
-    this.socket.connect();
+    this.source.connect();
   }
 
   /** Take a whole state (a link, a preset, a story step) and run it. */
-  load(asked: unknown, delay = 0): void {
-    const { state, clamped } = clampState(asked);
-    this.state = state;
-    this.pendingView = { frame: state.view.frame, selected: state.view.selected };
-    if (clamped.length > 0) this.emit("clamped", clamped);
+  load(asked: Asked, delay = 0): void {
+    this.asked = asked;
+    this.state = shaped(asked);
+    this.pendingView = { frame: this.state.view.frame, selected: this.state.view.selected };
+    this.kept = null;
     this.emit("state");
     this.start(delay);
   }
 
   /** Change what is simulated: the view stays, hand-moved tokens stay while they fit. */
   change(patch: Partial<State>, delay = 180): void {
-    const merged: Record<string, unknown> = { ...this.state, preset: null, ...patch };
+    const merged: Asked = { ...(this.pending ? this.asked : this.state), preset: null, ...patch };
     const resized = (patch.n !== undefined && patch.n !== this.state.n) || (patch.d !== undefined && patch.d !== this.state.d);
     if (resized || "init" in patch || "seed" in patch) merged["moved"] = patch.moved ?? [];
-    if (merged["model"] === "recorded" && !("file" in patch)) Object.assign(merged, { model: "sa", file: null });
+    if (this.state.model === "recorded" && !("file" in patch)) Object.assign(merged, { model: "sa", file: null });
     if (patch.d !== undefined && Array.isArray(merged["V"])) merged["V"] = null;
-    const { state, clamped } = clampState(merged);
-    this.state = { ...state, view: { ...this.state.view, frame: null } };
-    if (this.state.view.selected !== null && this.state.view.selected >= state.n) this.state.view.selected = null;
+    this.asked = merged;
+    this.state = { ...shaped({ ...this.state, ...merged }), view: { ...this.state.view, frame: null } };
+    if (this.state.view.selected !== null && this.state.view.selected >= this.state.n) this.state.view.selected = null;
     this.pendingView = { selected: this.state.view.selected };
-    if (clamped.length > 0) this.emit("clamped", clamped);
+    this.keepTime("moved" in patch);
     this.emit("state");
     this.start(delay);
+    this.startPreview();
+  }
+
+  /** A token is moved at its start; with everything else the head stays where it is in time. */
+  private keepTime(fromStart: boolean): void {
+    const frame = this.run?.frames[this.player.frame];
+    if (fromStart || frame === undefined) this.kept = null;
+    else if (this.player.frame > 0) this.kept ??= { t: frame.t, playing: this.player.playing };
   }
 
   /** Change only what is shown. */
@@ -104,14 +123,36 @@ export class Explorer {
     clearTimeout(this.runTimer);
     this.pending = true;
     this.runTimer = setTimeout(() => {
-      const { view: _view, ...spec } = this.state;
-      this.socket.run(spec);
+      this.runTimer = 0;
+      const { view: _view, ...spec } = this.asked;
+      this.source.run(spec);
       this.wait("Asking the server for this run.");
     }, delay) as unknown as number;
   }
 
+  /** While the server is asked, the page shows what it can compute itself. */
+  private startPreview(): void {
+    const plan = this.run === null ? null : previewOf(this.state, this.run);
+    this.previewId -= 1;
+    if (plan === null) this.preview.stop();
+    else this.preview.start(this.previewId, this.state, plan, this.run?.accepted.radius ?? 0.05);
+  }
+
+  private previewed(frame: Frame): void {
+    if (frame.id !== this.previewId || !this.pending || this.run === null) return;
+    if (this.run.id !== frame.id) this.adopt(new Run(frame.id, previewAccepted(this.state, this.run.accepted), this.state));
+    if (!this.run.add(frame)) return;
+    this.emit("frames");
+    if (this.kept !== null) this.catchUp(this.kept);
+  }
+
   stop(): void {
-    this.socket.stop();
+    this.source.stop();
+  }
+
+  private computing(t: number, fraction: number): void {
+    this.fraction = fraction;
+    if (this.coming) this.wait(`Computing: t = ${Number(t.toPrecision(4))}, ${Math.round(100 * fraction)} %.`);
   }
 
   private wait(sentence: string | null): void {
@@ -120,9 +161,10 @@ export class Explorer {
   }
 
   private accept(id: number, accepted: Accepted, clamped: Clamp[]): void {
-    const { state } = clampState({ ...accepted.state, view: this.state.view });
-    this.state = { ...state, preset: this.state.preset };
-    this.coming = new Run(id, accepted, this.state);
+    const state = { ...shaped(accepted.state), view: this.state.view, preset: this.state.preset };
+    this.accepted = accepted;
+    if (this.runTimer === 0) [this.state, this.asked] = [state, { ...state }]; // else the next question is under way
+    this.coming = new Run(id, accepted, state);
     if (clamped.length > 0) this.emit("clamped", clamped);
     this.emit("state");
     this.wait("Computing the run.");
@@ -133,6 +175,7 @@ export class Explorer {
     if (target === null || target.id !== frame.id || !target.add(frame)) return;
     if (target === this.coming) this.adopt(target);
     this.emit("frames");
+    if (this.kept !== null) this.catchUp(this.kept);
     const asked = this.pendingView?.frame;
     if (asked !== undefined && asked !== null && target.last >= asked) {
       delete this.pendingView?.frame;
@@ -141,22 +184,46 @@ export class Explorer {
   }
 
   private adopt(run: Run): void {
-    this.coming = null;
-    this.pending = false;
+    if (!run.preview) {
+      this.coming = null;
+      this.pending = false;
+      this.preview.stop();
+      if (this.run?.preview) this.keepHead(this.run);
+    }
     this.run = run;
     this.waiting = null;
+    this.fraction = null;
     const frameAsked = this.pendingView?.frame !== undefined && this.pendingView.frame !== null;
     this.player.seek(0, 0);
-    this.player.playing = !frameAsked && this.autoplay();
+    this.player.playing = !frameAsked && this.kept === null && this.autoplay();
     this.emit("run", run);
     this.emit("playing");
     this.emit("moment");
   }
 
-  private finish(done: Done): void {
+  /** The head of a preview is kept by the run that takes its place. */
+  private keepHead(shown: Run): void {
+    this.kept ??= { t: shown.frames[this.player.frame]?.t ?? 0, playing: this.player.playing };
+  }
+
+  /** The head follows the frames that come until it is where it was in time. */
+  private catchUp({ t, playing }: { t: number; playing: boolean }): void {
+    const run = this.run as Run;
+    this.player.seek(run.last, run.last);
+    if ((run.frames[run.last]?.t ?? 0) >= t || this.complete) {
+      this.kept = null;
+      this.player.playing = playing && !this.complete;
+      this.emit("playing");
+    }
+    this.moved();
+  }
+
+  /** A run that is no longer shown may end too: a preview in its place is not over. */
+  private finish(id: number, done: Done): void {
     const run = this.run;
-    if (run === null) return;
+    if (run === null || run.id !== id) return;
     run.finish(done);
+    this.kept = null;
     this.waiting = null;
     this.emit("done", run);
     this.moved();
@@ -168,6 +235,7 @@ export class Explorer {
     this.waiting = `${message} ${fix}`.trim();
     this.emit("notice", [argument ? `${argument}: ${message}` : message, fix].filter((line) => line !== ""));
     this.emit("moment");
+    if (argument === "state" && this.accepted === null) this.load({}); // a link that nobody can run
   }
 
   get last(): number {

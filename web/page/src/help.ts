@@ -15,7 +15,7 @@ const HANDS: readonly [string, string][] = [
 
 const WORDS: readonly [string, string][] = [
   ["Energy", "2β e^(−β) times the interaction energy, between 0 and 1; 1 means one cluster"],
-  ["Clusters", "groups of tokens closer than a small radius"],
+  ["Clusters", "chains of tokens at most 0.05 apart; for many tokens the radius is smaller, so that tokens spread at random are not one cluster"],
   ["Largest mass", "share of the mass in the heaviest cluster"],
   ["Plateau", "a stretch of time with a constant number of clusters"],
   ["Frozen", "the motion is below the precision of the numbers: not the same as converged"],
@@ -28,21 +28,24 @@ function table(caption: string, rows: readonly (readonly [string, string])[], ke
 
 export function fillHelp(shortcuts: readonly Shortcut[]): void {
   const dialog = byId<HTMLDialogElement>("help");
-  const close = element("button", { type: "button" }, "Close");
+  const close = element("button", { type: "button", autofocus: "" }, "Close");
   close.addEventListener("click", () => dialog.close());
+  byId("help-open").addEventListener("click", toggleHelp);
   const keys = shortcuts.map((s) => [s.label, s.does] as const);
   dialog.append(
-    element("h2", { id: "help-title" }, "Help"),
+    element("div", { class: "dialogbar" }, element("h2", { id: "help-title" }, "Help"), close),
     element("p", {}, "Tokens are points on a sphere; depth is time; attention moves them. The physics is computed once, by the library, and kept in this page: moving the play head computes nothing."),
     table("Hands", HANDS, false),
     table("Keys", keys, true),
     table("Words", WORDS, false),
-    close,
   );
 }
 
 export function toggleHelp(): void {
   const dialog = byId<HTMLDialogElement>("help");
   if (dialog.open) dialog.close();
-  else dialog.showModal();
+  else {
+    dialog.showModal();
+    dialog.scrollTop = 0;
+  }
 }

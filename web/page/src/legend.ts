@@ -21,8 +21,8 @@ export class Legend {
 
   constructor(private readonly host: HTMLElement) {}
 
-  show(mode: ColorMode, shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, theme: Theme): void {
-    if (mode === "cluster") return this.clusters(shares, slots);
+  show(mode: ColorMode, shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, theme: Theme, shapes = false): void {
+    if (mode === "cluster") return this.clusters(shares, slots, shapes);
     const key = `${mode}${theme.dark}`;
     if (key === this.key) return;
     this.key = key;
@@ -36,18 +36,18 @@ export class Legend {
     this.host.replaceChildren(element("span", {}, low), canvas, element("span", {}, high));
   }
 
-  private clusters(shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array): void {
+  private clusters(shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, shapes: boolean): void {
     if (shares === null) return;
     const heavy = [...shares.counts.keys()].filter((l) => (shares.counts[l] as number) > 1);
     heavy.sort((a, b) => (shares.byLabel[b] as number) - (shares.byLabel[a] as number));
     const shown = heavy.slice(0, MOST);
-    const key = shown.map((l) => `${slots[l]}:${shares.counts[l]}`).join();
+    const key = shapes + shown.map((l) => `${slots[l]}:${shares.counts[l]}`).join();
     if (key === this.key) return;
     this.key = key;
     this.host.replaceChildren(
       ...shown.map((label) => {
         const slot = slots[label] ?? label;
-        const mark = element("b", { "aria-hidden": "true" }, GLYPHS[SHAPES[clusterShape(slot)] ?? "circle"]);
+        const mark = element("b", { "aria-hidden": "true" }, shapes ? GLYPHS[SHAPES[clusterShape(slot)] ?? "circle"] : "●");
         mark.style.color = rgbToCss(clusterColor(slot));
         return element("span", { class: "entry" }, mark, ` ${percent(shares.byLabel[label] as number)}`);
       }),

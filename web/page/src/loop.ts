@@ -32,7 +32,9 @@ export function startLoop(parts: Parts): void {
   wireWords(parts);
   const turn = (now: number): void => {
     requestAnimationFrame(turn);
-    explorer.tick(Math.min(0.1, (now - before) / 1000));
+    const seconds = Math.min(0.1, (now - before) / 1000);
+    explorer.tick(seconds);
+    if (explorer.player.playing) stage.drift(seconds);
     before = now;
     if (curvesStale && now - curvesAt > CURVES_EVERY) {
       curvesStale = false;
@@ -56,15 +58,16 @@ let marked = "";
 function mark({ explorer, stage, legend, theme }: Parts): void {
   const { run, player, state } = explorer;
   if (run === null) return;
-  const key = [run.accepted.run, run.count, player.frame, state.view.color, state.view.projection, theme().dark, run.done !== null].join();
+  const key = [run.accepted.run, run.count, player.frame, state.view.color, state.view.marks, state.view.projection, theme().dark, run.done !== null].join();
   if (key === marked) return;
   marked = key;
   const data = stage.host.dataset;
   data["ready"] = "1";
-  data["run"] = run.accepted.run;
+  if (!run.preview) data["run"] = run.accepted.run;
+  data["preview"] = String(run.preview);
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
-  legend.show(state.view.color, stage.shares, run.slots, theme());
+  legend.show(state.view.color, stage.endShares, run.slots, theme(), state.view.marks === "shapes");
   say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space));
 }
 
@@ -122,12 +125,10 @@ function wireTheme({ explorer, ribbon, theme }: Parts): void {
 
 function wireWords({ explorer }: Parts): void {
   const status = (): void => {
-    const { run, waiting } = explorer;
-    const kind = run?.done && waiting === null ? kindInWords(run.done.outcome.kind) : waiting !== null ? "" : "running";
+    const { run, waiting, player } = explorer;
     const node = byId("status");
-    const sentence = statusSentence(run, waiting);
-    node.dataset["kind"] = kind;
-    say(node, kind === "" || kind === "running" ? sentence : `${kind[0]?.toUpperCase()}${kind.slice(1)}: ${sentence}`);
+    node.dataset["kind"] = run?.done && waiting === null ? kindInWords(run.done.outcome.kind) : waiting !== null ? "" : "running";
+    say(node, statusSentence(run, waiting, player));
   };
   const speak = debounce(400, () => {
     const { run, player, state } = explorer;
@@ -139,10 +140,12 @@ function wireWords({ explorer }: Parts): void {
   });
   explorer.on("selected", speak);
   explorer.on("run", (run) => {
-    say(byId("words"), run.accepted.words ?? runInWords(run.state));
+    if (!run.preview) say(byId("words"), run.accepted.words ?? runInWords(run.state));
     say(byId("equation"), run.accepted.equation ?? "");
+    say(byId("alt"), "");
     byId("honesty").replaceChildren();
   });
+  explorer.on("playing", status);
   explorer.on("done", (run) => {
     if (run.done !== null) byId("honesty").replaceChildren(...honesty(run.done).map((text) => element("li", {}, text)));
   });
@@ -160,6 +163,8 @@ function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
     select: (i: number | null) => explorer.select(i),
     goto: (k: number) => explorer.goto(k),
     place: (i: number) => stage.place(i),
+    camera: () => stage.orbit.camera,
+    row: () => (stage.look.row === null ? null : Array.from(stage.look.row)),
     fps: () => meter.rate,
     cost: () => meter.cost,
   };

@@ -1,8 +1,7 @@
 /** The page: makes the parts, ties them to the explorer, runs the loop. */
 import "./style/page.css";
 import "./style/view.css";
-import { about, presets, type About } from "./api";
-import { clampSentence } from "./clamp";
+import { presets } from "./api";
 import { Controls } from "./controls";
 import { byId, say } from "./dom";
 import { Drawer } from "./drawer";
@@ -12,7 +11,7 @@ import { fillHelp } from "./help";
 import { listen } from "./keyboard";
 import { Legend } from "./legend";
 import { decodeLink } from "./link";
-import { notice } from "./notices";
+import { clampSentence, notice } from "./notices";
 import { AttentionPanel } from "./panels/attention";
 import { PhasePanel } from "./panels/phase";
 import { SharingPanel } from "./panels/sharing";
@@ -21,20 +20,23 @@ import { Tabs } from "./panels/tabs";
 import { Presets } from "./presets";
 import { Ribbon } from "./ribbon";
 import { shortcuts } from "./shortcuts";
+import { RunSocket } from "./socket";
+import { SITE, SiteSource } from "./sources/site";
 import { openStage } from "./staging";
 import { startLoop } from "./loop";
 import { prefersStill, resolveTheme } from "./theme";
+import { showWaiting } from "./waiting";
 
 const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/socket`;
 let story: StoryPanel | null = null;
-const explorer = new Explorer(url, () => !prefersStill() && !(story?.active ?? false));
+const explorer = new Explorer((events) => (SITE === undefined ? new RunSocket(url, events) : new SiteSource(SITE, events)), () => !prefersStill() && !(story?.active ?? false));
 explorer.connect(); // first: the server answers while the page builds itself
 const theme = () => resolveTheme(explorer.state.view.theme);
 
 const stage = openStage(explorer, theme);
 const ribbon = new Ribbon(byId("ribbon"), (k) => explorer.goto(k));
 const controls = new Controls(explorer);
-const drawer = new Drawer(explorer);
+new Drawer(explorer);
 const presetList = new Presets(explorer);
 const attention = new AttentionPanel(explorer, theme, (row) => {
   stage.look.row = row;
@@ -46,6 +48,7 @@ const sharing = new SharingPanel(explorer, stage);
 const tabs = new Tabs((panel) => explorer.view({ panel }));
 
 explorer.on("state", () => {
+  document.body.dataset["panel"] = explorer.state.view.panel;
   if (!tabs.show(explorer.state.view.panel)) return;
   if (explorer.state.view.panel === "phase") phase.open();
   else phase.close();
@@ -56,7 +59,19 @@ explorer.on("notice", (lines) => notice(lines, "warning"));
 byId("story-open").addEventListener("click", () => {
   explorer.view({ panel: "story" });
   story?.go(0);
+  byId("story-main").scrollIntoView({ block: "nearest" });
 });
+const veil = (): void => {
+  const veiled = story?.active ?? false;
+  document.body.toggleAttribute("data-veiled", veiled);
+  if (stage.look.veiled === veiled) return;
+  stage.look.veiled = veiled;
+  stage.refresh();
+};
+for (const event of ["state", "moment", "run", "done"] as const) explorer.on(event, veil);
+byId("reset").addEventListener("click", () => explorer.load({ view: { theme: explorer.state.view.theme } }));
+showWaiting(explorer);
+document.body.toggleAttribute("data-site", SITE !== undefined); // what needs a server is not shown
 acceptFiles(explorer);
 byId<HTMLDetailsElement>("equation-box").open = innerWidth >= 1320;
 
@@ -72,8 +87,6 @@ async function describe(): Promise<void> {
   if (described) return;
   described = true;
   try {
-    const facts: About = await about();
-    drawer.describe(facts);
     presetList.fill(await presets());
   } catch (error) {
     say(byId("claim"), `Presets are not available: ${(error as Error).message}.`);
@@ -81,14 +94,14 @@ async function describe(): Promise<void> {
 }
 
 /** The hash is passed in: the page rewrites its own address, so `location` may already hold another. */
-function open(hash: string): void {
-  const link = decodeLink(hash);
-  if (link !== null && link.clamped.length > 0) notice(link.clamped.map(clampSentence), "warning");
-  explorer.load(link?.state ?? {});
+async function open(hash: string): Promise<void> {
+  const found = await decodeLink(hash);
+  if (typeof found === "string") notice([found], "warning");
+  explorer.load(typeof found === "string" || found === null ? (SITE?.runs[SITE.first]?.accepted.state ?? {}) : found);
 }
 
-addEventListener("hashchange", (event) => open(new URL(event.newURL).hash));
-open(location.hash);
+addEventListener("hashchange", (event) => void open(new URL(event.newURL).hash));
+void open(location.hash);
 // After the first picture: the list of presets takes the server longer than a run it knows.
 explorer.on("run", () => requestAnimationFrame(() => setTimeout(() => void describe())));
 setTimeout(() => void describe(), LATEST);

@@ -1,6 +1,20 @@
 /** Short messages in the corner: what was clamped, copied or refused. */
 import { byId, element } from "./dom";
 
+/** What the server changed of what was asked, and why. */
+export interface Clamp {
+  key: string;
+  asked: unknown;
+  used: unknown;
+  why: string;
+}
+
+/** "n: 1000000000 became 4096 (must lie in [1, 4096])". */
+export function clampSentence(clamp: Clamp): string {
+  const show = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing")).slice(0, 60);
+  return `${clamp.key}: ${show(clamp.asked)} became ${show(clamp.used)} (${clamp.why})`;
+}
+
 const LIFE = 9000;
 const MOST = 4;
 

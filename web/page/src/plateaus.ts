@@ -22,3 +22,21 @@ export function jump(plateaus: readonly Plateau[], k: number, step: 1 | -1): num
 export function plateauAt(plateaus: readonly Plateau[], k: number): Plateau | null {
   return plateaus.find((plateau) => k >= plateau.from && k <= plateau.to) ?? null;
 }
+
+const SHORTEST = 3;
+
+/** Stretches of frames with the same number of clusters, fewer than tokens: as the server finds them. */
+export function plateausOf(frames: readonly { n: number; t: number; log10t: number; clusters: number }[]): Plateau[] {
+  const shortest = Math.max(SHORTEST, Math.floor(frames.length / 40));
+  const found: Plateau[] = [];
+  let from = 0;
+  for (let k = 1; k <= frames.length; k++) {
+    const [first, last] = [frames[from]!, frames[k - 1]!];
+    if (k < frames.length && frames[k]!.clusters === first.clusters) continue;
+    if (k - from >= shortest && first.clusters <= Math.max(first.n / 2, 8)) {
+      found.push({ from, to: k - 1, clusters: first.clusters, lifetime: last.t - first.t, log10_lifetime: last.log10t - Math.max(first.log10t, -3) });
+    }
+    from = k;
+  }
+  return found;
+}

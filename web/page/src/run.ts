@@ -1,8 +1,9 @@
 /** One run kept in the page: its frames, its series, its plateaus. Scrubbing reads only from here. */
 import type { Frame } from "./frames";
 import type { Plateau } from "./plateaus";
+import type { Matrices } from "./sources/preview";
 import { colorSlots, identitySlots } from "./slots";
-import type { State } from "./state";
+import type { Asked, State } from "./state";
 
 export interface Outcome {
   kind: string;
@@ -23,7 +24,13 @@ export interface Done {
 
 export interface Accepted {
   run: string;
-  state: Partial<State>;
+  state: Asked;
+  /** Q, K, V of every head, where they are neither the identity nor too large to send. */
+  matrices?: Matrices[] | null;
+  /** A word for each token, where its file had them. */
+  labels?: string[];
+  /** The experiment as plain data; null for what is recorded. */
+  experiment?: Asked | null;
   n: number;
   d: number;
   frames: number;
@@ -31,6 +38,7 @@ export interface Accepted {
   radius?: number;
   equation: string;
   python: string;
+  toml?: string;
   command: string;
   words: string;
 }
@@ -72,6 +80,11 @@ export class Run {
     if (frame.index !== this.frames.length) return false;
     this.frames.push(frame);
     return true;
+  }
+
+  /** Computed in this page while the server is asked. */
+  get preview(): boolean {
+    return this.id < 0;
   }
 
   get count(): number {

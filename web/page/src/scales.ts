@@ -1,11 +1,13 @@
 /** Sliders: how a position on a native range input becomes a value, and back. */
 import { significant } from "./numbers";
+import { controlOf } from "./state";
 
 export const BETA_STEPS = 600;
+const LARGEST = controlOf("beta").high as number;
 const LOWEST = -2;
-const HIGHEST = 4;
+const HIGHEST = Math.log10(LARGEST);
 
-/** Position 0 is beta = 0; then 0.01 to 10,000, evenly in the logarithm. */
+/** Position 0 is beta = 0; then 0.01 to the largest, evenly in the logarithm. */
 export function betaOf(position: number): number {
   if (position <= 0) return 0;
   const exponent = LOWEST + ((HIGHEST - LOWEST) * (position - 1)) / (BETA_STEPS - 1);
@@ -25,7 +27,7 @@ export function stepBeta(beta: number, direction: 1 | -1): number {
   if (size < 0.01) return direction === 1 ? (beta < 0 ? 0 : 0.01) : beta > 0 ? 0 : -0.01;
   const grown = direction * Math.sign(beta) > 0 ? size * factor : size / factor;
   const next = grown < 0.01 ? 0 : Math.sign(beta) * significant(grown, 3);
-  return Math.min(1e4, Math.max(-1e4, next));
+  return Math.min(LARGEST, Math.max(-LARGEST, next));
 }
 
 export const TOKEN_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096];

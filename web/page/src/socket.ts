@@ -1,8 +1,8 @@
 /** The socket: asks for runs, receives frames in order, acknowledges them, comes back when it falls. */
-import type { Clamp } from "./clamp";
 import { parseFrame, type Frame } from "./frames";
+import type { Clamp } from "./notices";
 import type { Accepted, Done } from "./run";
-import type { State } from "./state";
+import type { Asked } from "./state";
 
 export interface SocketEvents {
   accepted(id: number, accepted: Accepted, clamped: Clamp[]): void;
@@ -13,14 +13,21 @@ export interface SocketEvents {
   link(up: boolean): void;
 }
 
+/** Where runs come from: a server, or what lies beside the page. */
+export interface Source {
+  connect(): void;
+  run(state: Asked): number;
+  stop(): void;
+}
+
 type Message = { type: string; id: number; [key: string]: unknown };
 
 const ACK_EVERY = 8;
 const LONGEST_WAIT = 8000;
 
-export class RunSocket {
+export class RunSocket implements Source {
   private socket: WebSocket | null = null;
-  private latest: { id: number; state: Partial<State> } | null = null;
+  private latest: { id: number; state: Asked } | null = null;
   private wait = 500;
   private nextId = 1;
 
@@ -49,7 +56,7 @@ export class RunSocket {
   }
 
   /** Ask for a run and give up the one before; the answer carries the id returned here. */
-  run(state: Partial<State>): number {
+  run(state: Asked): number {
     const id = this.nextId++;
     if (this.latest !== null) this.send({ type: "stop", id: this.latest.id });
     this.latest = { id, state };

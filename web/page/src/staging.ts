@@ -1,9 +1,9 @@
 /** The stage on the page: its selects, its buttons, and what hands on it do. */
-import { byId } from "./dom";
+import { byId, debounce } from "./dom";
 import type { Explorer } from "./explorer";
 import { notice } from "./notices";
 import { Stage } from "./stage/stage";
-import type { ColorMode, Moved, Projection } from "./state";
+import type { ColorMode, Marks, Moved, Projection } from "./state";
 import { prefersStill, type Theme } from "./theme";
 
 const TURN = 0.18;
@@ -32,7 +32,12 @@ export function openStage(explorer: Explorer, theme: () => Theme): Stage {
     move: (token, point, final) => {
       if (final) explorer.change({ moved: withMoved(explorer.state.moved, token, point) }, 0);
     },
+    turned: (camera) => {
+      aimed = camera.join();
+      remember();
+    },
   });
+  const remember = debounce(300, () => explorer.view({ camera: stage.orbit.camera }));
   stage.canvas.setAttribute("role", "img");
   stage.canvas.setAttribute("aria-label", "Tokens, drawn; described in words below the ribbon");
   stage.still = prefersStill();
@@ -62,12 +67,20 @@ export function mayMove(explorer: Explorer): boolean {
   return true;
 }
 
+/** How the stage is turned now, by a hand or by a link. */
+let aimed = "";
+
 function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
   const { view } = explorer.state;
   const { look } = stage;
   const now = theme();
-  const changed = look.color !== view.color || look.projection !== view.projection || look.axis !== view.axis;
-  Object.assign(look, { color: view.color, projection: view.projection, axis: view.axis });
+  const changed = look.color !== view.color || look.projection !== view.projection || look.axis !== view.axis || look.shapes !== (view.marks === "shapes");
+  Object.assign(look, { color: view.color, projection: view.projection, axis: view.axis, shapes: view.marks === "shapes" });
+  const camera = view.camera?.join() ?? "";
+  if (camera !== aimed && explorer.pending) {
+    aimed = camera;
+    stage.aim(view.camera);
+  }
   if (look.selected !== view.selected) {
     look.selected = view.selected;
     look.row = null;
@@ -77,6 +90,7 @@ function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
   else if (changed) stage.refresh();
   byId<HTMLSelectElement>("color").value = view.color;
   byId<HTMLSelectElement>("projection").value = view.projection;
+  byId<HTMLSelectElement>("marks").value = view.marks;
   byId("places-field").hidden = view.projection !== "axes" || (explorer.run?.accepted.d ?? 3) <= 3;
   const token = byId<HTMLInputElement>("token");
   if (document.activeElement !== token) token.value = view.selected === null ? "" : String(view.selected);
@@ -85,6 +99,8 @@ function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
 function wireSelects(explorer: Explorer, stage: Stage): void {
   const color = byId<HTMLSelectElement>("color");
   color.addEventListener("change", () => explorer.view({ color: color.value as ColorMode }));
+  const marks = byId<HTMLSelectElement>("marks");
+  marks.addEventListener("change", () => explorer.view({ marks: marks.value as Marks }));
   const projection = byId<HTMLSelectElement>("projection");
   projection.addEventListener("change", () => explorer.view({ projection: projection.value as Projection }));
   const places = byId<HTMLInputElement>("places");

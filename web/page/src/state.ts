@@ -1,12 +1,31 @@
-/** The state of the page: what a link, a preset and a run message carry. */
+/** The state of the page: the keys of its controls, as declared in Python, and how it is looked at. */
+import declared from "./declared.json";
 
-export const MODELS = ["sa", "usa", "causal", "hard", "layer", "rescaled", "recorded"] as const;
-export const INITS = ["uniform", "clustered", "equispaced", "orthonormal", "gaussian", "file"] as const;
-export const SOLVERS = ["adaptive", "layers", "heun"] as const;
+export interface Choice {
+  value: string | boolean;
+  label: string;
+  formula?: string;
+}
+
+/** One thing a person may change: label, help, range, default and choices come from Python. */
+export interface Control {
+  key: string;
+  label: string;
+  help: string;
+  kind: string;
+  default: number | string | boolean;
+  low?: number;
+  high?: number;
+  choices?: Choice[];
+}
+
+export const CONTROLS: readonly Control[] = declared.controls;
+export const MOST_EIGENVALUES = declared.eigenvalues;
 export const AXES = ["linear", "log", "arc", "layer"] as const;
 export const COLORS = ["cluster", "start", "index", "mass", "speed"] as const;
 export const PROJECTIONS = ["pca-end", "pca-now", "axes"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
+export const MARKS = ["balls", "shapes"] as const;
 export const PANELS = ["attention", "phase", "story", "share"] as const;
 
 export type Axis = (typeof AXES)[number];
@@ -14,6 +33,7 @@ export type ColorMode = (typeof COLORS)[number];
 export type Projection = (typeof PROJECTIONS)[number];
 export type ThemeChoice = (typeof THEMES)[number];
 export type PanelName = (typeof PANELS)[number];
+export type Marks = (typeof MARKS)[number];
 export type Moved = [number, number[]];
 
 export interface View {
@@ -24,70 +44,73 @@ export interface View {
   selected: number | null;
   theme: ThemeChoice;
   panel: PanelName;
+  marks: Marks;
+  /** How the stage is turned, a quaternion, and how far away the eye is; null as it was built. */
+  camera: number[] | null;
 }
 
 export interface State {
-  v: 1;
   preset: string | null;
-  model: (typeof MODELS)[number];
+  model: string;
   beta: number;
   n: number;
   d: number;
   t1: number;
   seed: number;
-  init: (typeof INITS)[number];
+  init: string;
   file: string | null;
   heads: number;
   /** Null is the identity; a list is a diagonal; a list of rows is a whole matrix. */
   V: null | string | number[] | number[][];
   noise: number;
-  weights: "equal" | "random";
-  solver: (typeof SOLVERS)[number];
+  weights: string;
+  solver: string;
   h: number;
-  dtype: "float64" | "float32";
+  dtype: string;
   merge: boolean;
   frames: number;
-  clock: "linear" | "log";
+  clock: string;
   moved: Moved[];
   view: View;
 }
 
-export const VIEW_DEFAULTS: Readonly<View> = Object.freeze({
-  axis: "linear",
-  color: "cluster",
-  projection: "pca-end",
-  frame: null,
-  selected: null,
-  theme: "auto",
-  panel: "attention",
-});
+/** What can be asked for: some keys of a state, or an experiment and keys that change it. */
+export type Asked = Record<string, unknown>;
 
-export const DEFAULTS: Readonly<State> = Object.freeze({
-  v: 1,
-  preset: null,
-  model: "sa",
-  beta: 9,
-  n: 64,
-  d: 3,
-  t1: 20,
-  seed: 0,
-  init: "uniform",
-  file: null,
-  heads: 1,
-  V: null,
-  noise: 0,
-  weights: "equal",
-  solver: "adaptive",
-  h: 0.1,
-  dtype: "float64",
-  merge: false,
-  frames: 201,
-  clock: "linear",
-  moved: [],
-  view: VIEW_DEFAULTS,
+export const VIEW_DEFAULTS: Readonly<View> = Object.freeze({
+  axis: "linear", color: "cluster", projection: "pca-end", frame: null, selected: null, theme: "auto", panel: "attention", marks: "balls", camera: null,
 });
+const VIEW_CHOICES: Readonly<Record<string, readonly unknown[]>> = { axis: AXES, color: COLORS, projection: PROJECTIONS, theme: THEMES, panel: PANELS, marks: MARKS };
+
+export function controlOf(key: string): Control {
+  const found = CONTROLS.find((control) => control.key === key);
+  if (found === undefined) throw new Error(`no control ${key}`);
+  return found;
+}
 
 /** A fresh copy of the default state. */
 export function defaultState(): State {
-  return { ...DEFAULTS, moved: [], view: { ...VIEW_DEFAULTS } };
+  const run = Object.fromEntries(CONTROLS.map((control) => [control.key, control.default]));
+  return { ...run, preset: null, file: null, V: null, moved: [], view: { ...VIEW_DEFAULTS } } as unknown as State;
+}
+
+/** Anything as a state whose values have the right types, to be shown; the server decides what is in range. */
+export function shaped(asked: Asked): State {
+  const state = defaultState() as State & Asked;
+  for (const { key, default: usual } of CONTROLS) if (typeof asked[key] === typeof usual) state[key] = asked[key];
+  for (const key of ["preset", "file"]) if (typeof asked[key] === "string") state[key] = asked[key];
+  if (typeof asked["V"] === "string" || Array.isArray(asked["V"])) state.V = asked["V"] as State["V"];
+  if (Array.isArray(asked["moved"])) state.moved = asked["moved"] as Moved[];
+  state.view = viewOf(asked["view"]);
+  return state;
+}
+
+function viewOf(asked: unknown): View {
+  const view = { ...VIEW_DEFAULTS } as View & Asked;
+  for (const [key, value] of Object.entries(asked ?? {})) {
+    if (VIEW_CHOICES[key]?.includes(value)) view[key] = value;
+    else if (key === "camera" && Array.isArray(value) && value.length === 5 && value.every(Number.isFinite)) view.camera = value as number[];
+    else if ((key === "frame" || key === "selected") && Number.isInteger(value) && (value as number) >= 0) view[key] = value as number;
+  }
+  return view;
 }

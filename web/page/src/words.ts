@@ -6,7 +6,7 @@ import type { State } from "./state";
 
 export function betaInWords(beta: number): string {
   const value = `beta = ${compactNumber(beta)}`;
-  if (beta < 0) return `${value}: tokens repel`;
+  if (beta < 0) return `${value}: each token looks at those least like it`;
   if (beta === 0) return `${value}: every token sees all others alike`;
   if (beta <= 1) return `${value}: soft attention`;
   if (beta < 30) return `${value}: selective attention`;
@@ -17,6 +17,11 @@ export function dimensionInWords(d: number): string {
   if (d === 2) return "d = 2: the circle";
   if (d === 3) return "d = 3: the sphere";
   return `d = ${d}: the unit sphere of ${d} dimensions, projected`;
+}
+
+/** When n orthogonal tokens have moved: their common cosine grows at the rate 2 n / (e^beta + n) at first. */
+export function waitOf(beta: number, n: number): number {
+  return (Math.exp(Math.min(beta, 300)) + n) / (2 * n);
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -51,13 +56,22 @@ export function honesty(done: Done): string[] {
   ];
 }
 
-export function statusSentence(run: Run | null, waiting: string | null): string {
+export interface Moment {
+  frame: number;
+  playing: boolean;
+}
+
+/** What is true at the head: how a run ends is said when the head is there, or as what is to come. */
+export function statusSentence(run: Run | null, waiting: string | null, head: Moment): string {
   if (waiting !== null) return waiting;
   if (run === null) return "No run yet.";
   if (run.error !== null) return `${run.error.message} ${run.error.fix}`.trim();
-  if (run.done !== null) return run.done.outcome.sentence;
-  const t = run.frames[run.last]?.t ?? 0;
-  return `Running: t = ${compactNumber(t)} of ${compactNumber(run.state.t1)}.`;
+  if (run.preview) return `Preview, computed in this page: t = ${compactNumber(run.frames[head.frame]?.t ?? 0)}. The library's own run is on its way.`;
+  const kind = run.done === null ? "" : kindInWords(run.done.outcome.kind);
+  if (run.done !== null && head.frame >= run.last) return `${kind[0]?.toUpperCase() ?? ""}${kind.slice(1)}: ${run.done.outcome.sentence}`;
+  const now = `t = ${compactNumber(run.frames[head.frame]?.t ?? 0)} of ${compactNumber(run.horizon)}`;
+  if (head.playing) return `Playing: ${now}.`;
+  return run.done === null ? `Running: ${now}.` : `Paused: ${now}. It ends: ${kind}.`;
 }
 
 /** The picture in words, for those who do not see it. */

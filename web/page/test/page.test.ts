@@ -7,8 +7,8 @@ import { compactNumber, percent } from "../src/numbers";
 import { cellAt, paintMatrix } from "../src/panels/attention";
 import { placeOnAxis, valueRange } from "../src/panels/phasemap";
 import { STEPS } from "../src/panels/steps";
-import { clampState } from "../src/clamp";
-import { betaOf, BETA_STEPS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "../src/scales";
+import { betaOf, BETA_STEPS, DIMENSIONS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "../src/scales";
+import { CONTROLS, controlOf } from "../src/state";
 import { alternative, betaInWords, kindInWords } from "../src/words";
 import { madeRun } from "./fixture";
 
@@ -44,7 +44,7 @@ describe("words", () => {
   it("says numbers as people read them", () => {
     expect([compactNumber(1e20), compactNumber(-0.00012345), compactNumber(0.30000000000000004), compactNumber(4096), compactNumber(Infinity)]).toEqual(["1e20", "−1.23e−4", "0.3", "4096", "∞"]);
     expect(percent(0.28125)).toBe("28.1 %");
-    expect(betaInWords(-2)).toContain("repel");
+    expect(betaInWords(-2)).toContain("least like it");
   });
   it("describes the picture", () => {
     const run = madeRun([{ points: [[1, 0], [0, 1]], labels: [4, 4] }]);
@@ -116,11 +116,25 @@ describe("panels", () => {
   });
 });
 
+describe("sliders", () => {
+  it("end where the declared ranges end", () => {
+    expect(betaOf(BETA_STEPS)).toBe(controlOf("beta").high);
+    expect([TOKEN_COUNTS.at(-1), DIMENSIONS.at(-1)]).toEqual([controlOf("n").high, controlOf("d").high]);
+    expect([TOKEN_COUNTS[0], DIMENSIONS[0]]).toEqual([controlOf("n").low, controlOf("d").low]);
+  });
+});
+
 describe("story", () => {
   it("has eight steps whose states are legal", () => {
     expect(STEPS).toHaveLength(8);
     for (const step of STEPS) {
-      expect(clampState(step.state).clamped).toEqual([]);
+      const keys = new Set([...CONTROLS.map((c) => c.key), "moved", "V", "view"]);
+      for (const [key, value] of Object.entries(step.state)) {
+        expect(keys).toContain(key);
+        const control = CONTROLS.find((c) => c.key === key);
+        if (control?.choices) expect(control.choices.map((c) => c.value)).toContain(value);
+        else if (control) expect(Math.min(control.high!, Math.max(control.low!, value as number))).toBe(value);
+      }
       expect(step.setting.length).toBeGreaterThan(40);
     }
   });

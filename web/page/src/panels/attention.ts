@@ -4,9 +4,15 @@ import { freshPaper, FONT } from "../canvas";
 import { byId, element, say } from "../dom";
 import type { Explorer } from "../explorer";
 import { compactNumber } from "../numbers";
-import { ramp } from "../palette";
+import { ramp, rgbToCss } from "../palette";
+import type { Field } from "../physics/field";
+import { shownField } from "../sources/preview";
+import { SITE } from "../sources/site";
 import type { Theme } from "../theme";
+import { liveAnswer, MOST_LIVE, pullsInWords } from "./matrix";
 
+/** Milliseconds between two matrices while the run plays. */
+const EVERY = 150;
 const ORDERS = [["index", "index"], ["cluster", "cluster"], ["angle", "angle"]] as const;
 
 /** Where a place on the square lies: bins of the matrix, and the token that stands there. */
@@ -18,8 +24,8 @@ export function cellAt(x: number, y: number, side: number, answer: { bins: numbe
   return { row, column, token };
 }
 
-/** Paint values (rows by columns) into an image; the square root shows the small ones too. */
-export function paintMatrix(values: Float32Array, bins: number, out: Uint8ClampedArray): void {
+/** Paint values (rows by columns) into an image; the square root shows the small ones too. The largest is returned. */
+export function paintMatrix(values: Float32Array, bins: number, out: Uint8ClampedArray): number {
   let top = 1e-30;
   for (const v of values) top = Math.max(top, v);
   for (let i = 0; i < bins * bins; i++) {
@@ -29,6 +35,7 @@ export function paintMatrix(values: Float32Array, bins: number, out: Uint8Clampe
     out[4 * i + 2] = 255 * b;
     out[4 * i + 3] = 255;
   }
+  return top;
 }
 
 export class AttentionPanel {
@@ -37,10 +44,16 @@ export class AttentionPanel {
   private readonly curve = element("canvas", { class: "entropy", role: "img", "aria-label": "Entropy of every row" });
   private readonly facts = element("p", { class: "facts" });
   private readonly leaders = element("p", { class: "facts" });
+  private readonly why = element("p", { class: "facts", id: "why" });
   private readonly heads = element("div", { class: "heads", role: "group", "aria-label": "Head" });
   private readonly order = element("select", { id: "order" }, ...ORDERS.map(([value, text]) => element("option", { value }, text)));
   private head = 0;
-  private answer: AttentionAnswer | null = null;
+  private answer: Omit<AttentionAnswer, "values"> | null = null;
+  private readonly scale = element("p", { class: "scale small" });
+  private field: Field | null = null;
+  private drawnAt = 0;
+  /** What `follow` has drawn last; `shown` is what the server has answered. */
+  private followed = "";
   private image: HTMLCanvasElement | null = null;
   private shown = "";
   private fetching = new AbortController();
@@ -48,7 +61,8 @@ export class AttentionPanel {
 
   constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null) => void) {
     const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
-    byId("attention").append(top, this.canvas, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.facts, this.curve, this.leaders);
+    const note = element("div", {}, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.scale);
+    byId("attention").append(top, this.canvas, note, this.why, this.facts, this.curve, this.leaders);
     this.order.value = "cluster";
     this.order.addEventListener("change", () => void this.load());
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -57,7 +71,8 @@ export class AttentionPanel {
     explorer.on("done", () => void this.load());
     explorer.on("run", () => this.reset());
     explorer.on("selected", () => this.selected());
-    explorer.on("playing", () => this.explorer.player.playing && this.setRow(null));
+    explorer.on("moment", () => this.follow());
+    explorer.on("frames", () => this.follow());
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
@@ -68,11 +83,38 @@ export class AttentionPanel {
   private reset(): void {
     this.fetching.abort();
     this.rowFetching.abort();
-    this.shown = "";
-    this.answer = null;
-    this.setRow(null);
+    this.shown = this.followed = "";
+    this.field = this.explorer.run === null ? null : shownField(this.explorer.run);
     this.showHeads();
-    say(this.facts, "The matrix comes when the run is done and the head rests.");
+    if (this.live) return this.follow();
+    this.setRow(null);
+    say(this.why, "");
+    say(this.facts, "This matrix comes when the run is done and the head rests.");
+  }
+
+  /** Whether the matrix of the present run can be computed here. */
+  private get live(): boolean {
+    return this.field !== null && this.field.n <= MOST_LIVE;
+  }
+
+  /** The matrix of the frame under the head, a few times a second. */
+  private follow(): void {
+    const { run, player, state } = this.explorer;
+    const frame = run?.frames[player.frame];
+    if (run === null || frame === undefined || this.field === null || !this.live || (!this.visible && state.view.selected === null)) return;
+    const key = ["live", run.id, player.frame, this.head, this.order.value, state.view.selected].join("/");
+    if (key === this.followed || (player.playing && performance.now() - this.drawnAt < EVERY)) return;
+    this.drawnAt = performance.now();
+    [this.followed, this.shown] = [key, ""];
+    const found = liveAnswer(this.field, frame, Math.min(this.head, this.field.heads.length - 1), this.order.value);
+    this.answer = found;
+    const token = state.view.selected;
+    this.setRow(token === null ? null : found.rows.slice(token * found.n, (token + 1) * found.n));
+    const labels = run.accepted.labels ?? [];
+    say(this.why, token === null ? "" : pullsInWords(this.field, frame, token, (i) => labels[i] ?? `token ${i}`));
+    if (!this.visible) return;
+    this.prepare(found.bins, found.matrix);
+    this.describe(found, frame.t);
     this.draw();
   }
 
@@ -95,40 +137,54 @@ export class AttentionPanel {
   /** Ask for the matrix of the frame at rest, once. */
   async load(): Promise<void> {
     const { run, player } = this.explorer;
-    if (run === null || run.done === null || player.playing) return;
-    void this.loadRow();
+    this.follow();
+    if (run === null || run.done === null || player.playing || SITE !== undefined) return;
+    if (!this.live) void this.loadRow();
     const key = [run.accepted.run, player.frame, this.head, this.order.value].join("/");
     if (!this.visible || key === this.shown) return;
     this.fetching.abort();
     this.fetching = new AbortController();
     try {
-      this.answer = await attention(run.accepted.run, player.frame, this.head, this.order.value, this.fetching.signal);
+      const answer = await attention(run.accepted.run, player.frame, this.head, this.order.value, this.fetching.signal);
+      if (run !== this.explorer.run) return;
+      this.answer = answer;
       this.shown = key;
-      this.prepare(this.answer);
-      this.describe(this.answer, run.frames[player.frame]?.t ?? 0);
+      this.prepare(answer.bins, decodeFloats(answer.values));
+      this.describe(answer, run.frames[player.frame]?.t ?? 0);
       this.draw();
     } catch (error) {
       if ((error as Error).name !== "AbortError") say(this.facts, `No matrix: ${(error as Error).message}.`);
     }
   }
 
-  private prepare(answer: AttentionAnswer): void {
+  private prepare(bins: number, values: Float32Array): void {
     const image = (this.image ??= document.createElement("canvas"));
-    image.width = image.height = answer.bins;
+    image.width = image.height = bins;
     const context = image.getContext("2d");
     if (context === null) return;
-    const pixels = context.createImageData(answer.bins, answer.bins);
-    paintMatrix(decodeFloats(answer.values), answer.bins, pixels.data);
+    const pixels = context.createImageData(bins, bins);
+    const top = paintMatrix(values, bins, pixels.data);
     context.putImageData(pixels, 0, 0);
+    this.showScale(top);
   }
 
-  private describe(answer: AttentionAnswer, t: number): void {
+  /** Colours by the square root: the middle of the bar is a quarter of its end. */
+  private showScale(top: number): void {
+    const bar = element("span", { class: "scalebar", "aria-hidden": "true" });
+    bar.style.background = `linear-gradient(to right, ${[0, 0.2, 0.4, 0.6, 0.8, 1].map((x) => rgbToCss(ramp(x))).join()})`;
+    this.scale.replaceChildren("0 ", bar, ` ${compactNumber(top, 2)}, the middle ${compactNumber(top / 4, 2)}`);
+  }
+
+  private describe(answer: Omit<AttentionAnswer, "values">, t: number): void {
     const mean = answer.entropy.reduce((a, b) => a + b, 0) / Math.max(1, answer.entropy.length);
-    const rank = answer.rank === null ? "effective rank not computed for so many tokens" : `effective rank ${compactNumber(answer.rank, 3)}`;
+    const playing = this.explorer.player.playing || this.live;
+    const rank = answer.rank === null ? (playing ? "" : "effective rank not computed for so many tokens, ") : `effective rank ${compactNumber(answer.rank, 3)}, `;
     const binned = answer.binned ? ` Binned: ${answer.n} tokens in ${answer.bins} rows.` : "";
-    say(this.facts, `At t = ${compactNumber(t)}: ${rank}, mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
+    say(this.facts, `At t = ${compactNumber(t)}: ${rank}mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
     this.canvas.setAttribute("aria-label", `Attention matrix, ${answer.n} by ${answer.n}, ordered by ${this.order.value}. Rows look at columns.`);
-    this.leaders.replaceChildren("Leaders: ");
+    this.leaders.replaceChildren();
+    if (this.explorer.player.playing || SITE !== undefined) return;
+    this.leaders.append("Leaders: ");
     if (answer.leaders.length === 0) this.leaders.append("none");
     for (const token of answer.leaders.slice(0, 12)) {
       const button = element("button", { type: "button", class: "chip" }, String(token));
@@ -140,6 +196,7 @@ export class AttentionPanel {
   }
 
   private selected(): void {
+    if (this.live) return this.follow();
     this.setRow(null);
     this.draw();
     void this.loadRow();
@@ -192,7 +249,7 @@ export class AttentionPanel {
   }
 
   private drawSelection(context: CanvasRenderingContext2D, side: number): void {
-    const answer = this.answer as AttentionAnswer;
+    const answer = this.answer as Omit<AttentionAnswer, "values">;
     const token = this.explorer.state.view.selected;
     if (token === null) return;
     const place = answer.order.indexOf(token);

@@ -3,15 +3,13 @@ import { phase, type PhaseAnswer, type PhaseAxis } from "../api";
 import { freshPaper } from "../canvas";
 import { byId, element, say } from "../dom";
 import type { Explorer } from "../explorer";
+import declared from "../declared.json";
 import { compactNumber } from "../numbers";
 import type { State } from "../state";
 import type { Theme } from "../theme";
 import { boxOf, paintPhase, valueRange } from "./phasemap";
 
-const KINDS = [["t-beta", "time and β"], ["beta-n", "β and n"], ["beta-d", "β and d"], ["noise-beta", "noise and β"]] as const;
-const STATISTICS = [["close", "P(cos > 0.999)"], ["clusters", "cluster count"], ["time", "time to one cluster"], ["order", "order parameter"]] as const;
-/** Statistics that lie between 0 and 1. */
-const SHARES: readonly string[] = ["close", "order"];
+const { kinds: KINDS, statistics: STATISTICS } = declared.phase;
 const SYMBOLS: Readonly<Record<string, string>> = { t1: "t", beta: "β", noise: "σ" };
 const POLL = 1000;
 const ABOUT = "Every cell is the mean of three seeds; a click loads the first.";
@@ -20,8 +18,8 @@ const TOKENS = 32;
 const LARGEST = 128;
 
 export class PhasePanel {
-  private readonly kind = element("select", { id: "phase-kind" }, ...KINDS.map(([value, text]) => element("option", { value }, text)));
-  private readonly statistic = element("select", { id: "phase-statistic" }, ...STATISTICS.map(([value, text]) => element("option", { value }, text)));
+  private readonly kind = element("select", { id: "phase-kind" }, ...KINDS.map(({ value, label }) => element("option", { value }, label)));
+  private readonly statistic = element("select", { id: "phase-statistic" }, ...STATISTICS.map(({ value, label }) => element("option", { value }, label)));
   private readonly canvas = element("canvas", { class: "phasemap", tabindex: "0", role: "application", "aria-label": "Phase diagram: arrows move, Enter loads the cell", "aria-describedby": "phase-cell" });
   private readonly cellText = element("p", { class: "facts", id: "phase-cell", "aria-live": "polite" });
   private readonly note = element("p", { class: "small" });
@@ -35,7 +33,7 @@ export class PhasePanel {
     byId("phase").append(bar, this.canvas, this.cellText, this.note);
     this.kind.addEventListener("change", () => {
       // Shaken tokens are never within 0.999 of each other: there the order parameter is what changes.
-      if (this.kind.value === "noise-beta") this.statistic.value = "order";
+      if (this.kind.value === "noise-beta") this.statistic.value = "order_parameter";
       this.open();
     });
     this.statistic.addEventListener("change", () => this.open());
@@ -62,8 +60,8 @@ export class PhasePanel {
   }
 
   /** What the colours show, in words. */
-  private get name(): string {
-    return STATISTICS.find(([id]) => id === this.statistic.value)?.[1] ?? "value";
+  private get shown(): { label: string; share: boolean } {
+    return STATISTICS.find(({ value }) => value === this.statistic.value) ?? { label: "value", share: false };
   }
 
   private async fetch(signal: AbortSignal): Promise<void> {
@@ -127,7 +125,7 @@ export class PhasePanel {
     const { answer, cursor } = this;
     if (answer === null) return;
     const value = answer.values[cursor.y]?.[cursor.x];
-    const { name } = this;
+    const name = this.shown.label;
     const number = (axis: PhaseAxis, k: number): string => `${SYMBOLS[axis.name] ?? axis.name} = ${compactNumber(axis.values[k] as number, 3)}`;
     say(this.cellText, `${number(answer.x, cursor.x)}, ${number(answer.y, cursor.y)}: ${name} ${value === null || value === undefined ? "not known" : compactNumber(value, 3)}. Click or Enter loads this run.`);
   }
@@ -138,7 +136,7 @@ export class PhasePanel {
     if (paper === null || this.answer === null) return;
     const { state } = this.explorer;
     const here = [this.answer.cell.x, this.answer.cell.y].map((key) => (state as unknown as Record<string, unknown>)[key]);
-    const range = valueRange(this.answer.values, SHARES.includes(this.statistic.value));
-    paintPhase(paper, this.answer, { range, name: this.name, cursor: this.cursor, here, theme: this.theme() });
+    const range = valueRange(this.answer.values, this.shown.share);
+    paintPhase(paper, this.answer, { range, name: this.shown.label, cursor: this.cursor, here, theme: this.theme() });
   }
 }

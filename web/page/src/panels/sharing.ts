@@ -2,10 +2,12 @@
 import { exportPath } from "../api";
 import { byId, debounce, say } from "../dom";
 import type { Explorer } from "../explorer";
-import { encodeLink } from "../link";
-import { clampSentence } from "../clamp";
+import { content, encodeLink, LINK_LIMIT } from "../link";
 import { notice } from "../notices";
 import type { Stage } from "../stage/stage";
+
+/** Names that mean another machine on another machine. */
+const LOCAL = ["127.0.0.1", "localhost", "[::1]"];
 
 async function copy(text: string, what: string): Promise<void> {
   try {
@@ -18,35 +20,45 @@ async function copy(text: string, what: string): Promise<void> {
 
 export class SharingPanel {
   constructor(private readonly explorer: Explorer, private readonly stage: Stage) {
-    byId("share").addEventListener("click", () => this.share());
+    byId("share").addEventListener("click", () => void this.share());
     byId("copy-python").addEventListener("click", () => void copy(explorer.run?.accepted.python ?? "", "Python"));
+    byId("copy-toml").addEventListener("click", () => void copy(explorer.run?.accepted.toml ?? "", "TOML"));
     byId("copy-command").addEventListener("click", () => void copy(explorer.run?.accepted.command ?? "", "Command line"));
+    byId("copy-elsewhere").addEventListener("click", () => void copy(byId("elsewhere").textContent ?? "", "Command"));
     byId("export-view").addEventListener("click", () => void this.saveView());
-    const write = debounce(250, () => this.writeAddress());
+    const write = debounce(250, () => void this.writeAddress());
     explorer.on("state", write);
+    explorer.on("run", write);
     explorer.on("run", () => this.showCode());
     explorer.on("done", () => this.showExports());
     explorer.on("rest", () => this.showExports());
     this.showExports();
   }
 
-  /** The address bar always holds the state, so that a reload or a bookmark keeps it. */
-  private writeAddress(): void {
-    const { hash } = encodeLink(this.explorer.state);
+  /** The address bar holds the run and the view, so that a reload or a bookmark keeps them. */
+  private async writeAddress(): Promise<boolean> {
+    const { accepted, pending, state } = this.explorer;
+    if (accepted === null || pending) return false;
+    const { hash, dropped } = await encodeLink(content(accepted, state));
+    if (state !== this.explorer.state) return this.writeAddress(); // it changed meanwhile
     if (hash !== location.hash) history.replaceState(null, "", hash);
-    say(byId("link"), location.origin + "/" + hash);
+    say(byId("link"), location.href.replace(/#.*$/, "") + hash);
+    say(byId("elsewhere"), `pushforward explore --state ${hash.slice(3)}`);
+    return dropped;
   }
 
-  share(): void {
-    const { hash, dropped } = encodeLink(this.explorer.state);
-    history.replaceState(null, "", hash);
-    if (dropped.length > 0) notice(dropped.map(clampSentence), "warning");
-    void copy(location.origin + "/" + hash, "Link");
+  async share(): Promise<void> {
+    if (await this.writeAddress()) notice([`A link holds at most ${LINK_LIMIT} characters: tokens moved by hand were left out.`], "warning");
+    const link = byId("link").textContent ?? "";
+    if (!LOCAL.includes(location.hostname)) return copy(link, "Link");
+    await copy(link, "Link");
+    notice(["This address opens on this machine only. For others: the command below Export opens the same run and view anywhere."]);
   }
 
   private showCode(): void {
     const accepted = this.explorer.run?.accepted;
     say(byId("python"), accepted?.python ?? "");
+    say(byId("toml"), accepted?.toml ?? "");
     say(byId("command"), accepted?.command ?? "");
     this.showExports();
   }

@@ -1,4 +1,5 @@
 /** The story: eight steps, each a state, a question, and what the run then showed. */
+import declared from "../declared.json";
 import { compactNumber, percent, plural } from "../numbers";
 import type { Run } from "../run";
 import type { State, View } from "../state";
@@ -18,6 +19,9 @@ const end = (run: Run) => run.frames[run.last]!;
 const start = (run: Run) => run.frames[0]!;
 const endClusters = (run: Run): string => plural(end(run).clusters, "cluster");
 
+/** Declared in Python, where `pushforward site` records them. */
+const state = (k: number): Partial<State> => declared.story[k] as Partial<State>;
+
 export const STEPS: readonly Step[] = [
   {
     title: "Clusters emerge",
@@ -27,7 +31,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (end(run).clusters <= 1 ? 2 : end(run).clusters < end(run).n / 2 ? 1 : 0),
     explanation: (run) =>
       `They gathered: ${plural(start(run).clusters, "cluster")} at the start, ${endClusters(run)} at t = ${compactNumber(end(run).t)}. Nobody told them how many.${run.done?.energy_monotone ? " The energy only went up: attention climbs it, like a gradient flow in disguise." : ""}`,
-    state: { n: 64, d: 3, beta: 9, t1: 20, view: { panel: "story", color: "cluster" } },
+    state: { ...state(0), view: { panel: "story", color: "cluster" } },
   },
   {
     title: "Temperature",
@@ -37,7 +41,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (end(run).clusters <= 1 ? 0 : end(run).clusters < end(run).n / 2 ? 1 : 2),
     explanation: (run) =>
       `${endClusters(run)}: the largest holds ${percent(end(run).largest)} of the mass. For small β a theorem says that almost every start ends in a single point. The clusters of the first step were a matter of temperature, and of patience.`,
-    state: { n: 64, d: 3, beta: 1, t1: 20, view: { panel: "story", color: "cluster" } },
+    state: { ...state(1), view: { panel: "story", color: "cluster" } },
   },
   {
     title: "A plateau that lasts",
@@ -50,7 +54,7 @@ export const STEPS: readonly Step[] = [
       const life = longest === undefined ? "" : ` The longest plateau here holds ${plural(longest.clusters, "cluster")} from t = ${compactNumber(run.frames[longest.from]?.t ?? 0, 2)} to ${compactNumber(run.frames[longest.to]?.t ?? 0, 2)}.`;
       return `They wait.${life} Two clusters an angle apart attract with a force that is exponentially small in β, so a picture that looks final is only metastable. Press [ and ] to jump between the plateaus.`;
     },
-    state: { n: 64, d: 2, beta: 20, t1: 1e8, clock: "log", merge: true, view: { panel: "story", color: "start", axis: "log" } },
+    state: { ...state(2), view: { panel: "story", color: "start", axis: "log" } },
   },
   {
     title: "The staircase",
@@ -60,11 +64,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (run.plateaus.length >= 3 ? 2 : run.plateaus.length >= 1 ? 1 : 0),
     explanation: (run) =>
       `${plural(run.plateaus.length, "plateau")}, from ${plural(start(run).clusters, "cluster")} down to ${endClusters(run)}: every stair is one merger of the two clusters that stood closest, and the next one takes exponentially longer, because its gap is wider. The run ends at t = ${compactNumber(end(run).t)}.`,
-    state: {
-      model: "usa", n: 5, d: 2, beta: 500, t1: 1e20, clock: "log", merge: true, frames: 401, init: "equispaced",
-      moved: [0, 0.0424903, 0.1699612, 0.339921, 0.5948604].map((angle, i) => [i, [Math.cos(angle), Math.sin(angle)]] as [number, number[]]),
-      view: { panel: "story", color: "start", axis: "log" },
-    },
+    state: { ...state(3), view: { panel: "story", color: "start", axis: "log" } },
   },
   {
     title: "Causal attention",
@@ -74,7 +74,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (end(run).clusters <= 1 ? 0 : end(run).largest > 0.5 ? 0 : 2),
     explanation: (run) =>
       `Token 0 never moved, and the others come to it one after the other: ${endClusters(run)}, the largest with ${percent(end(run).largest)} of the mass at t = ${compactNumber(end(run).t)}. The first token is a leader because nothing can pull it.`,
-    state: { n: 64, d: 3, beta: 2, t1: 60, model: "causal", view: { panel: "story", color: "index", selected: 0 } },
+    state: { ...state(4), view: { panel: "story", color: "index", selected: 0 } },
   },
   {
     title: "Hard attention",
@@ -83,8 +83,8 @@ export const STEPS: readonly Step[] = [
     choices: ["All meet in one point at once", "Nobody moves", "Tokens chase each other"],
     verdict: (run) => (end(run).clusters <= 1 ? 0 : Math.abs(end(run).cosine - start(run).cosine) < 1e-6 ? 1 : 2),
     explanation: (run) =>
-      `The mean cosine went from ${compactNumber(start(run).cosine, 3)} to ${compactNumber(end(run).cosine, 3)}: on the sphere the best match of a token is the token itself, so there is nothing to follow. All motion you saw before came from the exponentially small rest of the softmax; hard attention throws it away, and the long waits of the plateaus become forever.`,
-    state: { n: 64, d: 3, beta: 9, t1: 20, model: "hard", view: { panel: "story", color: "cluster" } },
+      `The mean cosine went from ${compactNumber(start(run).cosine, 3)} to ${compactNumber(end(run).cosine, 3)}: on the sphere the best match of a token is the token itself, so there is nothing to follow. All motion you saw before came from what the softmax gives to others, which is exponentially little when β is large; hard attention gives them nothing, and the long waits of the plateaus become forever.`,
+    state: { ...state(5), view: { panel: "story", color: "cluster" } },
   },
   {
     title: "Frozen is not converged",
@@ -94,7 +94,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (/diverged/.test(run.done?.outcome.kind ?? "") ? 2 : end(run).clusters <= 1 ? 0 : 1),
     explanation: (run) =>
       `The page says: “${run.done?.outcome.sentence ?? "the run is not over"}” There are still ${endClusters(run)}. They attract each other with a force so small that adding it to a position changes no digit. A program that stops here and reports success reports its own rounding.`,
-    state: { n: 64, d: 3, beta: 1e4, t1: 50, view: { panel: "story", color: "cluster" } },
+    state: { ...state(6), view: { panel: "story", color: "cluster" } },
   },
   {
     title: "High dimension",
@@ -103,7 +103,7 @@ export const STEPS: readonly Step[] = [
     choices: ["They spread between −1 and 1", "All together, from 0 to 1", "They stay at 0"],
     verdict: (run) => (end(run).cosine > 0.9 ? 1 : end(run).cosine < 0.1 ? 2 : 0),
     explanation: (run) =>
-      `Together: the mean cosine went from ${compactNumber(start(run).cosine, 2)} to ${compactNumber(end(run).cosine, 4)}, and the histogram stayed narrow on the way. One ordinary differential equation for one angle predicts the whole run, however many tokens there are.`,
-    state: { n: 64, d: 256, beta: 1, t1: 12, view: { panel: "story", color: "cluster" } },
+      `Together: the mean cosine went from ${compactNumber(start(run).cosine, 2)} to ${compactNumber(end(run).cosine, 4)}, and the histogram stayed narrow on the way. In the limit of many dimensions one ordinary differential equation for one angle predicts the whole run, however many tokens there are; at d = 256 the cosines still differ by about 1/√d = 0.06.`,
+    state: { ...state(7), view: { panel: "story", color: "cluster" } },
   },
 ];

@@ -24,11 +24,22 @@ export class StoryPanel {
     explorer.on("done", () => this.follow());
     explorer.on("run", () => this.draw());
     explorer.on("notice", () => this.draw());
+    explorer.on("state", () => this.leave());
     this.draw();
   }
 
+  /** A question is open: the answer must not be on the page. */
   get active(): boolean {
     return this.index >= 0 && this.explorer.state.view.panel === "story" && this.phase !== "told";
+  }
+
+  /** Whoever touches a control has left the story. */
+  private leave(): void {
+    const asked = STEPS[this.index]?.state;
+    const { state } = this.explorer;
+    if (asked === undefined || (state.beta === asked.beta && state.n === asked.n && state.d === asked.d)) return;
+    this.index = -1;
+    this.draw();
   }
 
   /** Set the state of step k and ask its question. */
@@ -72,6 +83,7 @@ export class StoryPanel {
     this.back.hidden = this.index < 1;
     this.choices.hidden = step === undefined;
     if (step === undefined) {
+      for (const old of [this.told, this.place]) say(old, "");
       say(this.title, "A story in eight steps");
       say(this.setting, "Each step sets the stage, asks what you expect, plays, and explains. You need only one button.");
       say(this.main, "Begin");

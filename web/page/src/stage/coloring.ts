@@ -62,11 +62,12 @@ export function logSpeed(a: Frame, b: Frame, i: number): number {
 
 export const SPEED_RANGE: readonly [number, number] = [-4, 0];
 
-export function colorTokens(mode: ColorMode, frame: Frame, next: Frame, first: Frame, shares: Shares, slots: Uint16Array, dark: boolean, marks: Marks): void {
+export function colorTokens(mode: ColorMode, frame: Frame, next: Frame, first: Frame, shares: Shares, slots: Uint16Array, dark: boolean, marks: Marks, ends: Uint16Array = frame.labels): void {
   const { n } = frame;
   for (let i = 0; i < n; i++) {
     const label = frame.labels[i] as number;
-    const slot = slots[label] ?? label;
+    const end = ends[i] as number; // the cluster it ends in, where that is known
+    const slot = slots[end] ?? end;
     marks.shapes[i] = clusterShape(slot);
     switch (mode) {
       case "cluster":

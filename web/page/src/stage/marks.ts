@@ -1,6 +1,6 @@
 /** The tokens: one point each, its shape drawn by the shader, moved between two frames on the graphics card. */
 import type { Surface } from "./surface";
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Points, ShaderMaterial, Vector3 } from "three";
+import { AdditiveBlending, BufferAttribute, BufferGeometry, DynamicDrawUsage, Group, Points, ShaderMaterial, Vector3 } from "three";
 import { hexToRgb } from "../palette";
 
 const VERTEX = /* glsl */ `
@@ -8,12 +8,16 @@ attribute vec3 after;
 attribute vec3 tint;
 attribute float shape;
 attribute float glow;
+attribute float size;
 uniform float mixing;
 uniform float onSphere;
 uniform float shaded;
 uniform float radius;
 uniform float pixels;
 uniform float lit;
+uniform float spread;
+uniform float tokens;
+varying float vCrowd;
 varying vec3 vTint;
 varying float vShape;
 varying float vFront;
@@ -26,17 +30,19 @@ void main() {
   vec3 outward = normalize((modelViewMatrix * vec4(p, 0.0)).xyz + vec3(1e-6));
   float facing = -dot(normalize(eye.xyz), outward);
   vFront = mix(0.75 + 0.25 * clamp(eye.z + 4.0, 0.0, 1.0), smoothstep(-0.22, 0.1, facing), shaded);
-  vStrength = mix(1.0, 0.34 + 0.66 * glow, lit);
+  vStrength = mix(1.0, 0.5 + 0.5 * glow, lit);
   vTint = tint;
   vShape = shape;
-  vPixels = radius * (1.0 + 0.7 * glow * lit) * (0.72 + 0.28 * vFront) * pixels / -eye.z;
-  gl_PointSize = 2.0 * max(vPixels, 1.6);
+  vCrowd = max(1.0, tokens * pow(max(size - 1.0, 0.0) / 1.5, 2.0)); // tokens of its cluster
+  vPixels = radius * size * (1.0 + 0.7 * glow * lit) * (0.72 + 0.28 * vFront) * pixels / -eye.z;
+  gl_PointSize = 2.0 * spread * max(vPixels, 1.6);
   gl_Position = projectionMatrix * eye;
 }`;
 
 const FRAGMENT = /* glsl */ `
 uniform vec3 paper;
 uniform vec3 rim;
+uniform float shapes;
 varying vec3 vTint;
 varying float vShape;
 varying float vFront;
@@ -55,7 +61,7 @@ float star(vec2 p) {
   vec2 notch = 0.42 * vec2(sin(turn * 0.5), cos(turn * 0.5));
   vec2 edge = notch - tip;
   vec2 normal = normalize(vec2(-edge.y, edge.x));
-  return dot(q - tip, -normal);
+  return dot(q - tip, normal); // positive outside
 }
 float shapeDistance(vec2 p, float shape) {
   vec2 q = abs(p);
@@ -71,19 +77,45 @@ float shapeDistance(vec2 p, float shape) {
 void main() {
   vec2 p = vec2(2.0, -2.0) * (gl_PointCoord - 0.5);
   float soft = 1.2 / max(vPixels, 1.6);
-  float distance = vPixels < 2.6 ? length(p) - 0.85 : shapeDistance(p, vShape);
+  bool ball = shapes < 0.5;
+  float distance = vPixels < 2.6 || ball ? length(p) - (ball ? 0.92 : 0.85) : shapeDistance(p, vShape);
   float alpha = 1.0 - smoothstep(-soft, soft * 0.4, distance);
   if (alpha < 0.03) discard;
   float line = clamp(1.6 / max(vPixels, 1.6), 0.1, 0.22);
   float border = vPixels < 3.5 ? 0.0 : smoothstep(-line - soft, -line, distance);
   vec3 color = mix(vTint, rim, border * 0.85);
+  if (ball) { // lit from above on the left
+    vec2 q = p / 0.92;
+    float light = dot(vec3(q, sqrt(max(0.0, 1.0 - dot(q, q)))), vec3(-0.42, 0.58, 0.70));
+    color = vTint * (0.62 + 0.46 * max(light, 0.0)) + vec3(0.45 * pow(max(light, 0.0), 18.0));
+    color = mix(color, 0.5 * vTint, 0.6 * smoothstep(-0.12 - soft, -0.02, distance));
+  }
   color = mix(paper, color, mix(0.48, 1.0, vFront));
   color = mix(paper, color, vStrength);
   gl_FragColor = vec4(color, alpha * mix(0.7, 1.0, vStrength));
 }`;
 
+/** A light around every token, for the dark: added to what is there. */
+const GLOW = /* glsl */ `
+varying float vCrowd;
+varying vec3 vTint;
+varying float vFront;
+varying float vStrength;
+void main() {
+  float r = length(2.0 * gl_PointCoord - 1.0);
+  float light = 0.5 / pow(vCrowd, 0.85) * pow(max(0.0, 1.0 - r), 2.0) * mix(0.12, 1.0, vFront) * vStrength;
+  if (light < 0.002) discard;
+  gl_FragColor = vec4(vTint, light);
+}`;
+const SPREAD = 3.4;
+/** Beyond this many tokens their lights are a fog. */
+const MOST_LIGHTS = 512;
+
 export class TokenMarks {
-  readonly object: Points<BufferGeometry, ShaderMaterial>;
+  readonly object = new Group();
+  private readonly points: Points<BufferGeometry, ShaderMaterial>;
+  private readonly lights: Points<BufferGeometry, ShaderMaterial>;
+  readonly sizes: Float32Array;
   readonly before: Float32Array;
   readonly after: Float32Array;
   readonly tints: Float32Array;
@@ -97,6 +129,7 @@ export class TokenMarks {
     this.tints = new Float32Array(3 * n);
     this.shapes = new Float32Array(n);
     this.glow = new Float32Array(n);
+    this.sizes = new Float32Array(n).fill(1);
     this.radius = markRadius(n) * (surface === "circle" ? 1.5 : 1); // a circle has room beside it
     const geometry = new BufferGeometry();
     const add = (name: string, data: Float32Array, size: number): void => {
@@ -107,42 +140,56 @@ export class TokenMarks {
     add("tint", this.tints, 3);
     add("shape", this.shapes, 1);
     add("glow", this.glow, 1);
-    const material = new ShaderMaterial({
-      vertexShader: VERTEX,
-      fragmentShader: FRAGMENT,
-      transparent: true,
-      uniforms: {
-        mixing: { value: 0 },
-        onSphere: { value: surface === "none" ? 0 : 1 },
-        shaded: { value: surface === "sphere" ? 1 : 0 },
-        radius: { value: this.radius },
-        pixels: { value: 1 },
-        lit: { value: 0 },
-        paper: { value: new Vector3() },
-        rim: { value: new Vector3() },
-      },
-    });
-    this.object = new Points(geometry, material);
-    this.object.frustumCulled = false;
-    this.object.renderOrder = 3;
+    add("size", this.sizes, 1);
+    const uniforms = {
+      mixing: { value: 0 },
+      onSphere: { value: surface === "none" ? 0 : 1 },
+      shaded: { value: surface === "sphere" ? 1 : 0 },
+      radius: { value: this.radius },
+      pixels: { value: 1 },
+      lit: { value: 0 },
+      paper: { value: new Vector3() },
+      rim: { value: new Vector3() },
+      shapes: { value: 0 },
+      tokens: { value: n },
+    };
+    const drawn = (fragmentShader: string, spread: number, more: object): Points<BufferGeometry, ShaderMaterial> => {
+      const material = new ShaderMaterial({ vertexShader: VERTEX, fragmentShader, transparent: true, uniforms: { ...uniforms, spread: { value: spread } }, ...more });
+      const points = new Points(geometry, material);
+      points.frustumCulled = false;
+      this.object.add(points);
+      return points;
+    };
+    this.lights = drawn(GLOW, SPREAD, { depthWrite: false, depthTest: false, blending: AdditiveBlending });
+    this.lights.renderOrder = 2;
+    this.lights.visible = false;
+    this.points = drawn(FRAGMENT, 1, {});
+    this.points.renderOrder = 3;
   }
 
-  changed(...names: ("position" | "after" | "tint" | "shape" | "glow")[]): void {
-    for (const name of names) (this.object.geometry.getAttribute(name) as BufferAttribute).needsUpdate = true;
+  /** Lights around tokens, and shapes in place of balls. */
+  dress(dark: boolean, shapes: boolean): void {
+    this.lights.visible = dark && !shapes && this.glow.length <= MOST_LIGHTS;
+    this.uniform("shapes", shapes ? 1 : 0);
   }
 
-  uniform(name: "mixing" | "pixels" | "lit", value: number): void {
-    (this.object.material.uniforms[name] as { value: number }).value = value;
+  changed(...names: ("position" | "after" | "tint" | "shape" | "glow" | "size")[]): void {
+    for (const name of names) (this.points.geometry.getAttribute(name) as BufferAttribute).needsUpdate = true;
+  }
+
+  /** Both drawings share their uniforms. */
+  uniform(name: "mixing" | "pixels" | "lit" | "shapes", value: number): void {
+    (this.points.material.uniforms[name] as { value: number }).value = value;
   }
 
   color(name: "paper" | "rim", hex: string): void {
     const [r, g, b] = hexToRgb(hex);
-    (this.object.material.uniforms[name] as { value: Vector3 }).value.set(r, g, b);
+    (this.points.material.uniforms[name] as { value: Vector3 }).value.set(r, g, b);
   }
 
   dispose(): void {
-    this.object.geometry.dispose();
-    this.object.material.dispose();
+    this.points.geometry.dispose();
+    for (const drawn of [this.points, this.lights]) drawn.material.dispose();
   }
 }
 

@@ -14,10 +14,13 @@ export const NEAREST = 1.7;
 export const FARTHEST = 9;
 export const USUAL = 3.35;
 
+const BUILT = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), -1.15);
+
 export class Orbit {
-  readonly rotation = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), -1.15);
+  readonly rotation = BUILT.clone();
   distance = USUAL;
   turnable = true;
+  touched = false;
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private travelled = 0;
   private grabbing = false;
@@ -34,7 +37,26 @@ export class Orbit {
     surface.addEventListener("wheel", this.wheel, { passive: false });
   }
 
+  /** Turned and zoomed as four numbers and one, to be kept in a link. */
+  get camera(): number[] {
+    return [...this.rotation.toArray(), this.distance].map((x) => Number(x.toFixed(4)));
+  }
+
+  /** As in a link; null as it was built. */
+  aim(camera: readonly number[] | null): void {
+    this.touched = camera !== null;
+    const [x, y, z, w, distance] = camera ?? [...BUILT.toArray(), USUAL];
+    this.rotation.set(x as number, y as number, z as number, w as number).normalize();
+    this.distance = Math.min(FARTHEST, Math.max(NEAREST, distance as number));
+  }
+
+  /** About its own axis, by nobody's hand. */
+  drift(angle: number): void {
+    this.rotation.multiply(new Quaternion().setFromAxisAngle(new Vector3(0, 0, 1), angle));
+  }
+
   turn(dx: number, dy: number): void {
+    this.touched = true;
     if (!this.turnable) return;
     const step = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), dx);
     const tilt = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), dy);
@@ -43,6 +65,7 @@ export class Orbit {
   }
 
   zoom(factor: number): void {
+    this.touched = true;
     this.distance = Math.min(FARTHEST, Math.max(NEAREST, this.distance * factor));
     this.events.turned();
   }
@@ -54,6 +77,7 @@ export class Orbit {
 
   private readonly down = (event: PointerEvent): void => {
     if (event.button !== 0) return;
+    this.touched = true;
     this.surface.setPointerCapture(event.pointerId);
     const at = this.place(event);
     this.pointers.set(event.pointerId, at);

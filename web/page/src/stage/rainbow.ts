@@ -51,16 +51,23 @@ export class Rainbow {
     this.picture.getContext("2d")?.drawImage(this.canvas, 0, 0);
   }
 
-  /** The play head at a real-valued frame. */
-  head(position: number, theme: Theme): void {
+  /** The play head at a real-valued frame; veiled, what comes after it is not shown. */
+  head(position: number, theme: Theme, veiled: boolean): void {
     const context = this.canvas.getContext("2d");
     if (context === null || this.picture === null || this.picture.width === 0) return;
     const { clientWidth: width, clientHeight: height } = this.canvas;
     context.clearRect(0, 0, width, height);
-    context.drawImage(this.picture, 0, 0, width, height);
     const k = Math.floor(position);
     const [a, b] = [this.xs[k] ?? 0, this.xs[k + 1] ?? this.xs[k] ?? 0];
     const x = this.across(a + (position - k) * (b - a), width);
+    context.save();
+    if (veiled) {
+      context.beginPath();
+      context.rect(0, 0, x, height);
+      context.clip();
+    }
+    context.drawImage(this.picture, 0, 0, width, height);
+    context.restore();
     context.strokeStyle = theme.ink;
     context.lineWidth = 1.5;
     context.beginPath();

@@ -10,8 +10,8 @@ import { TokenMarks } from "./marks";
 import { surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, project, type Basis } from "./projection";
 
-const TAIL_SEGMENTS = 2048;
-const LONGEST_TAIL = 16;
+const TAIL_SEGMENTS = 2560;
+const LONGEST_TAIL = 40;
 /** Beyond this many tokens tails are a fog that costs time. */
 const MOST_TAILS = 1024;
 /** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
@@ -27,6 +27,10 @@ export interface Look {
   selected: number | null;
   row: Float32Array | null;
   theme: Theme;
+  /** Shapes tell clusters apart without colours; balls are handsomer. */
+  shapes: boolean;
+  /** A question is open: colours must not tell where tokens end. */
+  veiled: boolean;
 }
 
 export class RunScene {
@@ -45,6 +49,8 @@ export class RunScene {
   private readonly tailLength: number;
   private readonly history: Float32Array[];
   private readonly slots: Int16Array;
+  private last: Shares | null = null;
+  private readonly alike: Uint16Array;
   private readonly tint = new Float32Array(3);
   private readonly one = new Float32Array(3);
   private readonly other = new Float32Array(3);
@@ -54,6 +60,7 @@ export class RunScene {
     this.surface = surfaceOf(run.accepted.d, run.accepted.space);
     this.marks = new TokenMarks(n, this.surface);
     this.shares = newShares(n);
+    this.alike = new Uint16Array(n);
     this.slots = new Int16Array(this.shares.counts.length);
     this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
@@ -79,11 +86,35 @@ export class RunScene {
     this.marks.after.set(after);
     this.kept = keptShare(before, frame.n);
     clusterShares(frame, this.shares);
-    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks);
+    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
+    this.marks.dress(look.theme.dark, look.shapes);
+    this.fillSizes(frame.labels, look.shapes);
     this.light(look);
     this.fillTails(k);
-    this.fillHalos(k);
-    this.marks.changed("position", "after", "tint", "shape");
+    this.fillHalos(k, look.shapes);
+    this.marks.changed("position", "after", "tint", "shape", "size");
+  }
+
+  /** Masses of the clusters that the colours name. */
+  endShares(): Shares {
+    const last = this.run.frames[this.run.last];
+    if (this.run.done === null || last === undefined) return this.shares;
+    if (this.last === null) clusterShares(last, (this.last = newShares(last.n)));
+    return this.last;
+  }
+
+  /** Labels of the last frame, once it is the last. */
+  private ends(present: Uint16Array): Uint16Array {
+    return this.run.done === null ? present : (this.run.frames[this.run.last]?.labels ?? present);
+  }
+
+  /** A cluster is a ball that grows with its mass: the ball of every token in it does. */
+  private fillSizes(labels: Uint16Array, shapes: boolean): void {
+    const { byLabel, counts } = this.shares;
+    labels.forEach((label, i) => {
+      const heavy = !shapes && (counts[label] ?? 0) > 1;
+      this.marks.sizes[i] = heavy ? 1 + 1.5 * Math.sqrt(byLabel[label] as number) : 0.9;
+    });
   }
 
   /** history[l] is frame k + 1 - l in the drawn coordinates. */
@@ -115,9 +146,10 @@ export class RunScene {
   }
 
   /** Rings at the mean position of the heaviest clusters of three tokens or more. */
-  private fillHalos(k: number): void {
+  private fillHalos(k: number, shapes: boolean): void {
     const frame = this.run.frames[k];
     if (frame === undefined) return;
+    if (!shapes) return this.halos.commit(0); // balls grow with their clusters
     const { byLabel, counts } = this.shares;
     const slot = this.slots.fill(-1);
     let used = 0;

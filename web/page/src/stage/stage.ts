@@ -7,7 +7,7 @@ import { LIGHT, type Theme } from "../theme";
 import { Brush } from "./brush";
 import { Globe } from "./globe";
 import { CosineHistogram } from "./histogram";
-import { Orbit, USUAL } from "./orbit";
+import { Orbit } from "./orbit";
 import { pickToken, pointOnCircle, pointOnSphere } from "./picking";
 import { Rainbow } from "./rainbow";
 import { RunScene, type Look } from "./scene";
@@ -18,6 +18,8 @@ export interface StageEvents {
   /** Shift-drag asks for this token; answer whether it may move. */
   grab(token: number): boolean;
   move(token: number, point: number[], final: boolean): void;
+  /** A hand turned or zoomed. */
+  turned?(camera: number[]): void;
 }
 
 const FIELD_OF_VIEW = 36;
@@ -30,7 +32,7 @@ export class Stage {
   readonly side = element("canvas", { class: "pf-side", role: "img" });
   readonly orbit: Orbit;
   readonly look: Look & { axis: Axis } = {
-    color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear",
+    color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear", veiled: false, shapes: false,
   };
   still = false;
   private readonly brush: Brush;
@@ -60,7 +62,10 @@ export class Stage {
     this.rainbow = new Rainbow(this.side);
     this.histogram = new CosineHistogram(this.side);
     this.orbit = new Orbit(this.canvas, {
-      turned: () => (this.dirty = true),
+      turned: () => {
+        this.dirty = true;
+        this.events.turned?.(this.orbit.camera);
+      },
       picked: (x, y) => this.events.select(this.pick(x, y)),
       grabbed: (x, y) => this.grab(x, y),
       moved: (x, y) => this.drag(x, y),
@@ -121,10 +126,22 @@ export class Stage {
     return this.drawing?.shares ?? null;
   }
 
+  /** Of the clusters that the colours name: those at the end of a finished run. */
+  get endShares(): { byLabel: Float32Array; counts: Uint32Array } | null {
+    return this.drawing?.endShares() ?? null;
+  }
+
   setTheme(theme: Theme): void {
     this.look.theme = theme;
     this.globe.theme(theme);
     this.refresh();
+  }
+
+  /** While a run plays the sphere turns slowly, until a hand takes it. */
+  drift(seconds: number): void {
+    if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d === 2) return;
+    this.orbit.drift(0.07 * seconds);
+    this.dirty = true;
   }
 
   /** Draw if anything changed; true when it drew. */
@@ -183,7 +200,7 @@ export class Stage {
     if (!this.sided || frame === undefined) return;
     if (d === 2) {
       if (this.sideStale) this.rainbow.paint(run, this.look);
-      this.rainbow.head(this.position, this.look.theme);
+      this.rainbow.head(this.position, this.look.theme, this.look.veiled);
     } else this.histogram.paint(frame, d, this.look.theme);
     this.sideStale = false;
   }
@@ -240,8 +257,9 @@ export class Stage {
     this.dragged = null;
   }
 
-  resetView(): void {
-    this.orbit.distance = USUAL;
+  /** Turn and zoom as a link says. */
+  aim(camera: readonly number[] | null): void {
+    this.orbit.aim(camera);
     this.dirty = true;
   }
 

@@ -1,1 +1,0 @@
-"""Optimal control of heat, wave and transport equations over long horizons."""

@@ -1,0 +1,83 @@
+"""Attention by distance: nearby tokens count, whatever their length."""
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
+
+from pushforward._shapes import Number
+from pushforward.fields._affine import Affine, logit_matrix
+from pushforward.fields._mean_field import AbstractMeanField
+from pushforward.fields._weights import (
+    Factored,
+    apply,
+    attention_matrices,
+    inverse_temperature,
+    inward,
+    outward,
+    without_matrices,
+)
+from pushforward.measures import AbstractMeasure, Gaussian
+from pushforward.sums import AbstractSum, Auto, Kernel
+
+
+class DistanceAttention(AbstractMeanField):
+    """L2 attention: a softmax of squared distances between queries and keys.
+
+    dx/dt = P_x [ (1/Z) sum_j w_j e^{-beta |Q x - K x_j|^2 / 2} V x_j ], the mean of
+    the context under a Gaussian window of variance 1/beta. On a sphere without K it is
+    `Attention`. On a Gaussian no variance becomes infinite. [castin2025unified]
+
+    >>> field = DistanceAttention(beta=4.0)
+    >>> v, g = field(0.0, Particles.orthonormal(Euclidean(3), 3))
+    """
+
+    beta: Float[Array, ""]
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | Factored | None
+    sums: AbstractSum
+
+    def __init__(
+        self,
+        beta: Number,
+        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
+        K: Real[ArrayLike, "k d"] | Sequence | None = None,
+        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        *,
+        sums: AbstractSum = Auto(),
+    ):
+        self.beta = inverse_temperature(beta)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
+        self.sums = sums
+
+    def at(
+        self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
+    ) -> Float[Array, "m d"]:
+        """The average of V y over mu, seen from x.
+
+        e^{-beta |q - k|^2 / 2} is e^{beta <q, k>} with a weight e^{-beta |k|^2 / 2}
+        and a factor of q alone, which the average does not feel.
+        """
+        q, k = apply(self.Q, x, "Q"), apply(self.K, mu.points, "K")
+        beta = self.beta.astype(x.dtype)
+        logs = mu.log_weights - beta / 2 * jnp.sum(k * k, axis=-1)
+        values = apply(inward(self.V), mu.points)
+        total = self.sums(Kernel(q, k, values, logs, beta))
+        return apply(outward(self.V), total.average())
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether it has no matrices."""
+        return without_matrices(self)
+
+    def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
+        """V (I + beta S K^T K)^{-1} (m + beta S K^T Q x)."""
+        one = jnp.eye(mu.d, dtype=mu.center.dtype)
+        keys = apply(self.K, one, "K")
+        S, beta = mu.covariance, self.beta.astype(one.dtype)
+        narrowed = one + beta * S @ (keys @ keys.T)
+        seen = jnp.column_stack([S @ logit_matrix(self, mu), mu.center])
+        seen = jnp.linalg.solve(narrowed, seen)
+        return Affine(seen[:, :-1], seen[:, -1]).seen_through(self.V)

@@ -1,0 +1,112 @@
+"""What a flow asks of a store: frames and the integrator's state, as plain arrays."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import pathlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from pushforward._wiring import connected
+from pushforward.errors import InputError
+from pushforward.fields import AbstractField
+from pushforward.flows._outcome import Outcome
+from pushforward.measures import AbstractMeasure
+
+Arrays: TypeAlias = dict[str, np.ndarray]
+CLOCKS = ("log_time", "arc")  # what a flow with merging adds to each frame
+
+
+class Problem(NamedTuple):
+    """All that a run depends on: it tells two runs apart, and how to go on.
+
+    `times` are those of the frames, None where they are not known before. `more` holds
+    further arguments of `flow` by name, such as `merge`.
+    """
+
+    field: AbstractField
+    mu: AbstractMeasure
+    times: np.ndarray | None
+    solver: Any
+    noise: Any = None
+    key: Any = None
+    observe: Mapping[str, Callable] = {}
+    until: Callable | None = None
+    more: Mapping[str, Any] = {}
+
+
+class Resumed(NamedTuple):
+    """What a store holds already: frames, and either the state to go on from or how
+    the run ended, with the summary that was given to `finish`."""
+
+    times: np.ndarray
+    frames: list[Arrays]
+    state: Arrays | None
+    outcome: Outcome | None
+    summary: Mapping[str, Any] = {}
+
+
+class AbstractStore(abc.ABC):
+    """Where frames go as they come. `pushforward.io.RunStore` is the one on disk."""
+
+    @abc.abstractmethod
+    def resume(self) -> Resumed | None:
+        """What is there already, or None for a run that has not begun."""
+
+    @abc.abstractmethod
+    def append(self, t: float, frame: Arrays, state: Arrays) -> None:
+        """One more frame, and the state from which the run would go on after it."""
+
+    @abc.abstractmethod
+    def commit(self) -> None:
+        """Let every frame so far count, whatever happens next."""
+
+    @abc.abstractmethod
+    def finish(self, outcome: Outcome, summary: Mapping[str, Any]) -> None:
+        """How it ended; numbers and arrays that belong to no frame."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Commit, and let others write."""
+
+
+class AbstractOpener(abc.ABC):
+    """Something that opens a store once the problem is known."""
+
+    @abc.abstractmethod
+    def open(self, problem: Problem) -> AbstractStore:
+        """The store of this problem, new or taken up again."""
+
+
+@contextlib.contextmanager
+def open_store(store: object, problem: Problem) -> Iterator[AbstractStore]:
+    """A store from a path, closed at the end; an open one is used as it is."""
+    if isinstance(store, AbstractStore):
+        yield store
+        return
+    if isinstance(store, AbstractOpener):
+        with contextlib.closing(store.open(problem)) as run:
+            yield run
+        return
+    if not isinstance(store, str | pathlib.Path):
+        raise InputError(
+            f"`store` must be a path or an open store, got {type(store).__name__}."
+        )
+    with contextlib.closing(connected("open_run")(store, problem)) as run:
+        yield run
+
+
+def frame_of(mu: AbstractMeasure, seen: Arrays, **clocks: float) -> Arrays:
+    """One frame as a store takes it: the measure, the clocks, what was observed."""
+    own = mu.arrays() | mu.readable_arrays()
+    frame = {name: np.asarray(value) for name, value in (own | clocks).items()}
+    taken = {"time", *frame, *CLOCKS} & set(seen)
+    if taken:
+        raise InputError(
+            f"`observe` must not use the name {sorted(taken)[0]!r}: the store has it "
+            "for the frames themselves. Choose another name."
+        )
+    return frame | {name: np.asarray(value) for name, value in seen.items()}

@@ -1,0 +1,186 @@
+"""What the theory says about one model: a number, a baseline, an uncertainty, a word.
+
+Where a hypothesis of the theory is not met, the word is "does not apply".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pushforward.probe._heads import seen_beta
+from pushforward.theory.kinetic import retrieval
+from pushforward.theory.long_context import critical_gamma
+
+if TYPE_CHECKING:
+    from pushforward.probe._examination import Examination
+
+FAR = 3.0  # standard errors that count as a difference
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """One statement of the theory against one model.
+
+    `found` +- `error` is the measured number, `baseline` what chance gives in its
+    place; `word` is what follows. All three are None where it does not apply.
+    """
+
+    question: str
+    theory: str
+    word: str
+    found: float | None = None
+    error: float | None = None
+    baseline: float | None = None
+    unit: str = ""
+
+    @property
+    def applies(self) -> bool:
+        """Whether the hypotheses are met and the numbers are known."""
+        return self.found is not None
+
+
+def verdicts(one: Examination, scheme: str | None = None) -> tuple[Verdict, ...]:
+    """Every statement that is tested, for one examination.
+
+    `scheme` says where the norms sit, as `About.scheme` does.
+    """
+    return (
+        _scaling(one),
+        _attracting(one),
+        _leading(one),
+        _growth(one, scheme),
+        _sink(one),
+        _middle(one),
+    )
+
+
+def _missing(question: str, theory: str, why: str) -> Verdict:
+    return Verdict(question, theory, f"does not apply: {why}")
+
+
+def _scaling(one: Examination) -> Verdict:
+    """Which heads have beta below log n / (1 - rho), where one layer averages."""
+    question = "heads on the averaging side of the critical scaling"
+    theory = "below β = log n / (1 − ρ) one layer averages all tokens, above it none"
+    recording = one.recording
+    if recording.attention is None or one.seen_beta is None:
+        return _missing(question, theory, "attention is not known")
+    read = recording.hidden if recording.inputs is None else recording.inputs
+    read = np.asarray(read[: len(recording.attention)], float)
+    unit = read / np.linalg.norm(read, axis=2, keepdims=True)
+    n = unit.shape[1]
+    rho = ((unit.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
+    critical = np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
+    below = one.seen_beta < critical[:, None]
+    halves = [
+        np.mean(seen_beta(recording, rows=slice(k, None, 2)) < critical[:, None])
+        for k in range(2)
+    ]
+    word = (
+        f"median β seen is {np.median(one.seen_beta):.1f}, the critical one "
+        f"{np.median(critical):.1f}: in the theory's terms "
+        + ("most heads average" if below.mean() > 0.5 else "most heads choose")
+    )
+    error = abs(halves[0] - halves[1]) / 2
+    return Verdict(question, theory, word, float(below.mean()), float(error), None, "%")
+
+
+def _attracting(one: Examination) -> Verdict:
+    """tr(O V) in deviations of that of a random rotation of it."""
+    question = "heads whose V attracts, less those whose V repels"
+    theory = (
+        "V = I gathers tokens, V = −I spreads them; a rotation at random does neither"
+    )
+    if one.spectra is None:
+        return _missing(question, theory, "weights are not known")
+    pulls = np.array([head.pull for layer in one.spectra for head in layer])
+    found = float(np.mean(pulls > FAR) - np.mean(pulls < -FAR))
+    error = float(np.sqrt(np.mean(np.abs(pulls) > FAR) / len(pulls)))
+    word = (
+        f"{int((pulls > FAR).sum())} of {len(pulls)} heads attract and "
+        f"{int((pulls < -FAR).sum())} repel beyond {FAR:.0f} standard deviations"
+    )
+    return Verdict(question, theory, word, found, error, 0.0, "%")
+
+
+def _leading(one: Examination) -> Verdict:
+    question = "heads whose leading eigenvalue of V has positive real part"
+    theory = "then tokens of one head repeated align with its eigenvector"
+    if one.spectra is None:
+        return _missing(question, theory, "weights are not known")
+    leading = np.array([head.V[0].real > 0 for layer in one.spectra for head in layer])
+    found, error = float(leading.mean()), float(0.5 / np.sqrt(len(leading)))
+    far = abs(found - 0.5) > FAR * error
+    word = "more than chance" if far and found > 0.5 else "less than chance"
+    return Verdict(
+        question, theory, word if far else "no more than chance", found, error, 0.5, "%"
+    )
+
+
+def _growth(one: Examination, scheme: str | None) -> Verdict:
+    """The exponent p of |x| ~ layer^p over the second half of the layers."""
+    question = "how the length of tokens grows with depth, |x| ~ layer^p"
+    theory = "norms before a sublayer: p = 1 once tokens agree; independent pushes: 1/2"
+    if scheme is None:
+        return _missing(question, theory, "where the norms sit is not known")
+    if scheme == "post-norm":
+        return _missing(question, theory, "norms after each sublayer fix the length")
+    lengths = one.table.norm
+    layers = np.arange(len(lengths))[max(2, len(lengths) // 2) :]
+    if len(layers) < 4:
+        return _missing(question, theory, "fewer than four layers in the second half")
+    x, y = np.log(layers), np.log(lengths[layers])
+    (slope, _), covariance = np.polyfit(x, y, 1, cov=True)
+    error = float(np.sqrt(covariance[0, 0]))
+    nearer = "the theory's 1" if abs(slope - 1) < abs(slope - 0.5) else "chance"
+    word = f"nearer to {nearer}" if 0 < slope < 2 else "neither: faster than both"
+    if slope <= 0:
+        word = "neither: lengths do not grow"
+    return Verdict(question, theory, word, float(slope), error, 0.5)
+
+
+def _sink(one: Examination) -> Verdict:
+    question = "attention that goes to the first token"
+    theory = "causal: the first token never moves and the others gather around it"
+    recording = one.recording
+    if recording.attention is None or one.heads is None:
+        return _missing(question, theory, "attention is not known")
+    if not recording.causal:
+        return _missing(question, theory, "every token sees every other")
+    first = one.heads.first
+    n = recording.attention.shape[-1]
+    uniform = float(np.mean(1 / np.arange(2, n + 1)))
+    error = float(first.std(ddof=1) / np.sqrt(first.size)) if first.size > 1 else 0.0
+    far = first.mean() - uniform > FAR * error
+    word = "a leader, and attention sink" if far else "no more than its share"
+    return Verdict(question, theory, word, float(first.mean()), error, uniform, "%")
+
+
+def _middle(one: Examination) -> Verdict:
+    """Correlation of log sensitivity with that of the kinetic theory."""
+    question = (
+        "correlation of what the last token feels with the kinetic theory's curve"
+    )
+    theory = "causal: early and late positions are felt more than the middle"
+    if one.sensitivity is None:
+        return _missing(question, theory, "gradients were not computed")
+    if not one.recording.causal:
+        return _missing(question, theory, "every token sees every other")
+    inside = np.clip(one.sensitivity.positions, 0.01, 0.99)
+    curve = np.log(np.asarray(retrieval(inside, 1.2, 1.0, 1.0)))
+    values = np.log(np.maximum(one.sensitivity.share, 1e-300))
+    n = len(values)
+    if n < 8:
+        return _missing(question, theory, "fewer than eight tokens")
+    found = float(np.corrcoef(curve, values)[0, 1])
+    error = float(1 / np.sqrt(n - 1))  # of a shuffle of positions
+    word = "as the theory says" if found > FAR * error else "not more than by chance"
+    return Verdict(question, theory, word, found, error, 0.0)
+
+
+def as_rows(found: tuple[Verdict, ...]) -> list[dict[str, Any]]:
+    """Plain values, for JSON."""
+    return [dataclasses.asdict(one) for one in found]

@@ -1,0 +1,86 @@
+"""The words of the page on why tokens moved, and what the theory says of a model."""
+
+import html
+
+import numpy as np
+
+from pushforward.probe import Examination, Move, Verdict
+
+
+def moves(one: Examination) -> str:
+    """Who moved the tokens, and the most telling moves in words."""
+    assert one.motion is not None
+    shares = [np.median(getattr(one.motion, part)) for part in PARTS]
+    said = ", ".join(
+        f"{part} {share:.0%}" for part, share in zip(PARTS, shares, strict=True)
+    )
+    told = "".join(f"<li>{_told(move, one)}</li>" for move in one.motion.moves)
+    return (
+        "<p>In every layer the motion of a token is exactly the sum of what each head "
+        "of attention brought from each token, what the perceptron added, and what "
+        "norms did after adding. A <i>share</i> is the part of that sum along the "
+        "motion itself, so that the shares of a token sum to 100 %; a negative one "
+        f"held the token back. Medians over tokens and layers: {said}.</p>"
+        "<p>The moves that one other token explains best (angle turned times share of "
+        "the strongest pull). A token's <i>cluster</i> are the tokens within chains of "
+        "0.6 radians of it; a pull is along it when it points toward the rest, "
+        "against it when away, and across it when neither.</p>"
+        f"<ol>{told}</ol>"
+    )
+
+
+PARTS = ("attention", "perceptron", "norms")
+
+
+def _told(move: Move, one: Examination) -> str:
+    token, source = (_shown(one, i) for i in (move.token, move.source))
+    if move.along is None:
+        place = "the turned token stood alone"
+    else:
+        sense = "along" if move.along > 0 else "against"
+        sense = sense if abs(move.along) > 0.05 else "across"
+        place = f"{sense} its cluster, at cosine {move.along:+.2f}"
+    rest = "" if abs(move.norms) < 0.005 else f", norms {move.norms:.0%}"
+    return (
+        f"Layer {move.layer + 1} turned {token} by {move.angle:.0f}°: attention "
+        f"{move.attention:.0%}, perceptron {move.perceptron:.0%}{rest}. Head "
+        f"{move.head + 1} alone brought {move.pull:.0%} from {source} ({place})."
+    )
+
+
+def _shown(one: Examination, i: int) -> str:
+    string = one.recording.tokens.strings[i].strip() or "␣"
+    return f"<span class='token'>{html.escape(string)}</span> (token {i})"
+
+
+def theory(one: Examination) -> str:
+    """The table of statements, numbers and baselines."""
+    rows = "".join(_row(verdict) for verdict in one.verdicts)
+    return (
+        "<p>Each statement holds in an idealized model (one head repeated, no "
+        "perceptron, or tokens at equal angles). The number is what this model shows "
+        "on this text, ± one standard error, beside what chance gives: a random "
+        "rotation of the same matrix, uniform attention, independent pushes, or a "
+        "shuffle of positions.</p><div class='wide'><table class='words'><tr>"
+        "<th>asked</th><th>found</th><th>chance</th><th>so</th></tr>"
+        f"{rows}</table></div>"
+    )
+
+
+def _row(verdict: Verdict) -> str:
+    found = chance = "-"
+    if verdict.found is not None:
+        found = f"{_number(verdict.found, verdict)} ± {_number(verdict.error, verdict)}"
+    if verdict.baseline is not None:
+        chance = _number(verdict.baseline, verdict)
+    return (
+        f"<tr><td>{html.escape(verdict.question)}<br><small>theory: "
+        f"{html.escape(verdict.theory)}</small></td><td>{found}</td><td>{chance}</td>"
+        f"<td>{html.escape(verdict.word)}</td></tr>"
+    )
+
+
+def _number(value: float | None, verdict: Verdict) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.0%}" if verdict.unit == "%" else f"{value:.2f}"

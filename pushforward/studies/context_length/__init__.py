@@ -1,0 +1,1 @@
+"""How beta must grow with the context, for attention to choose."""

@@ -1,0 +1,1 @@
+"""How many modes a Gaussian kernel density estimate has."""

@@ -1,0 +1,1 @@
+"""Attention as empirical Bayes, beside the nonparametric maximum likelihood."""

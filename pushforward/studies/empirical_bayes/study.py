@@ -1,0 +1,34 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+from pushforward.studies import statements
+
+TITLE = "Attention as in-context empirical Bayes, beside the NPMLE"
+PAPER = "smart2026empirical"
+NO_RUNS = "No runs: mean shift of a context and one query, not a flow of the library."
+A = 2.0  # theta = +A or -A with equal chance, noise of variance one
+
+within, at_least, at_most, open_claim, paper = statements("empirical_bayes", PAPER)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the statements.
+
+    - `tokens`, `draws`: of the contexts on which denoisers are compared.
+    """
+
+    seed: int
+    tokens: int
+    draws: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(0, 500, 6)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """The number of the notes."""
+        return cls(0, 500, 24)

@@ -1,0 +1,1 @@
+"""Hardmax layers as Frank-Wolfe steps, and what temperature does to them."""

@@ -1,0 +1,1 @@
+"""Gaussian tokens: attention acts on mean and covariance exactly."""

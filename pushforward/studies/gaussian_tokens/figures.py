@@ -1,0 +1,96 @@
+"""Every figure of the study: tokens with their ellipses, and variances over time."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pushforward.plot.style import HAIR, INK, PALETTE, new_figure, styled
+from pushforward.studies.gaussian_tokens import runs
+from pushforward.studies.gaussian_tokens.claims import moments
+from pushforward.studies.gaussian_tokens.study import Parameters
+from pushforward.theory import gaussian_tokens as theory
+
+
+def compute_plane(p: Parameters) -> dict[str, np.ndarray]:
+    """Tokens at three times, and the moments of the theory."""
+    run = runs.drawn(p).run()
+    points = np.asarray(run.points)
+    times = np.asarray(run.times)
+    laws = [
+        theory.moments(float(t), runs.VALUES, runs.ATTENTION, runs.M_0, runs.S_0)
+        for t in times
+    ]
+    return {
+        "times": times,
+        "points": points,
+        "means": np.array([law.mean for law in laws]),
+        "covariances": np.array([law.covariance for law in laws]),
+    }
+
+
+@styled
+def draw_plane(data: dict[str, np.ndarray]) -> Figure:
+    """One panel per time: tokens, and the ellipses of one and two deviations."""
+    figure = new_figure(2.3 * len(data["times"]), 2.6)
+    panels = figure.subplots(
+        1, len(data["times"]), sharex=True, sharey=True, squeeze=False
+    )
+    turn = np.linspace(0, 2 * np.pi, 120)
+    ring = np.stack([np.cos(turn), np.sin(turn)])
+    for k, ax in enumerate(panels[0]):
+        ax.plot(*data["points"][k].T, "o", ms=1.6, color=PALETTE[5], ls="")
+        half = np.linalg.cholesky(data["covariances"][k])
+        for radius in (1, 2):
+            ax.plot(
+                *(data["means"][k][:, None] + radius * half @ ring), color=INK, lw=1.0
+            )
+        ax.plot(*data["means"][k], "+", color=PALETTE[1], ms=7, mew=1.4)
+        ax.set_title(f"t = {data['times'][k]:g}")
+        ax.set_aspect("equal")
+        ax.axhline(0, color=HAIR, lw=0.5, zorder=0)
+        ax.axvline(0, color=HAIR, lw=0.5, zorder=0)
+    figure.suptitle(
+        "Tokens under attention, and the closed moment equations (ellipses)"
+    )
+    return figure
+
+
+def compute_line(p: Parameters) -> dict[str, np.ndarray]:
+    """Variance on the line: three attentions in closed form, softmax by nodes."""
+    t = np.linspace(0, 1.0, 60)
+    data = {"t": t}
+    for v in (1.0, -1.0):
+        s = 0.2 if v > 0 else 0.8
+        data[f"softmax {v:g}"] = s / (1 - 2 * v * s * t)
+        pairs = {
+            "L2": theory.squared_distance_attention,
+            "Sinkhorn": theory.sinkhorn_attention,
+        }
+        for name, law in pairs.items():
+            later = [law(float(x), v, s) for x in t[1:]]
+            data[f"{name} {v:g}"] = np.array([s, *later])
+        run = runs.line(v, s, 1.0).run()
+        nodes = [moments(run.at(float(x)))[1][0, 0] for x in run.times]
+        data[f"nodes {v:g}"] = np.stack([np.asarray(run.times), nodes])
+    return data
+
+
+@styled
+def draw_line(data: dict[str, np.ndarray]) -> Figure:
+    """Left: V = 1, growth. Right: V = -1, decay."""
+    figure = new_figure(7.2, 3.0)
+    for ax, v, s in zip(figure.subplots(1, 2), (1.0, -1.0), (0.2, 0.8), strict=True):
+        for name, color in zip(("softmax", "L2", "Sinkhorn"), PALETTE, strict=False):
+            ax.plot(data["t"], data[f"{name} {v:g}"], color=color, label=name)
+        style = {"ms": 4.5, "mfc": "white", "mec": PALETTE[0], "ls": "", "zorder": 3}
+        ax.plot(*data[f"nodes {v:g}"], "o", **style, label="30 weighted tokens")
+        ax.set_title(f"V = {v:g}, variance {s:g} at the start")
+        ax.set_xlabel("time")
+        ax.legend()
+    figure.axes[0].set_ylabel("variance")
+    return figure
+
+
+FIGURES = {
+    "particles-and-moments": (compute_plane, draw_plane),
+    "variance": (compute_line, draw_line),
+}

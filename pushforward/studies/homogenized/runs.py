@@ -1,0 +1,44 @@
+"""The runs behind figures and claims that are flows, as experiments.
+
+Chains of random layers are ensembles of `pf.ensemble`, thousands at once: no text.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+
+import pushforward as pf
+from pushforward.studies.homogenized._modified import Modified
+from pushforward.studies.homogenized.study import Parameters
+
+FIELD = pf.Attention(2.0)
+ETAS = (0.2, 0.1, 0.05)
+ROWS = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0.3, 1], [-0.5, 0.5, 0.5]])
+SHOWN = {"layers": "layers-0.2"}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """Four tokens in layers, and along the equations that layers follow."""
+    return {
+        **{f"layers-{e}": layers(e) for e in ETAS},
+        "equation": corrected(0.0, 0.0),
+        **{f"euler-{e}": corrected(e / 2, 0.0) for e in ETAS},
+        **{f"corrected-{e}": corrected(e / 2, e) for e in ETAS},
+    }
+
+
+def start() -> pf.Given:
+    """Four tokens of R^3."""
+    mu = pf.Particles.normalized(pf.Sphere(3), ROWS)
+    return pf.Given(mu.space, mu.points)
+
+
+def layers(eta: float) -> pf.Experiment:
+    """Layers of step eta to t = 1."""
+    return pf.Experiment(start(), FIELD, 1.0, save=2, solver=pf.Layers(eta))
+
+
+def corrected(inertia: float, radial: float) -> pf.Experiment:
+    """The equation with its two corrections, to t = 1."""
+    field = Modified(FIELD, jnp.asarray(inertia), jnp.asarray(radial))
+    tight = pf.Adaptive(rtol=1e-11, atol=1e-13)
+    return pf.Experiment(start(), field, 1.0, save=2, solver=tight)

@@ -1,0 +1,149 @@
+"""The runs behind figures and claims, as experiments."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import pushforward as pf
+from pushforward import functionals as fn
+from pushforward.functionals import PerceptronPotential
+from pushforward.studies.landscape.study import Parameters
+
+LOOSE = pf.Adaptive(1e-6, 1e-8)
+CIRCLE = pf.Circle()
+BETAS = np.array([0.01, 0.05, 0.1, 0.5, 1, 3, 5, 7, 10, 15, 25, 35, 50])
+SHOWN = {
+    "histograms": "descent",
+    "trajectories": "descent",
+    "energies": "descent",
+    "clusters": "sphere",
+    "sphere": "sphere",
+    "ascent_value": "one-neuron-ascent",
+    "descent_masses": "one-neuron-descent",
+    "descent_value": "one-neuron-descent",
+    "descent_stays_above": "one-neuron-descent",
+    "ascent_with": "ascent",
+    "ascent_without": "ascent-attention-alone",
+    "descent_without": "descent-attention-alone",
+    "monotone": "descent",
+    "normalized_groups": "normalized",
+    "normalized_stationarity": "normalized",
+    "arcs_of_critical_points": "critical-point",
+}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """Up and down the energy, with and without a perceptron."""
+    return {
+        "one-neuron-ascent": ascending(p),
+        "one-neuron-descent": freezing(),
+        "ascent": official(p.seed, p.tokens, True, True),
+        "ascent-attention-alone": official(p.seed, p.tokens, True, False),
+        "descent": official(p.seed, p.tokens, False, True),
+        "descent-attention-alone": official(p.seed, p.tokens, False, False),
+        "euler": euler(p.tokens),
+        "normalized": normalized(p.seed, p.tokens),
+        "sphere": on_the_sphere(p.seed, p.crowd, 1.0),
+        "critical-point": random_masses(p.seed, 0, 4.0),
+    }
+
+
+@functools.cache
+def energy(beta: float, omega: float):
+    """One ReLU neuron along e_1, in the paper's scaling."""
+    return fn.paper_energy(beta) + PerceptronPotential([omega], [[1.0, 0.0]])
+
+
+@functools.cache
+def published(strength: float = 1.0) -> PerceptronPotential:
+    """The circle's weights of the published code: its seed 777, its order of draws."""
+    P = weights(2, 777)
+    return PerceptronPotential(strength * P.omega, P.A)
+
+
+def published_energy(strength: float = 1.0):
+    """The published weights at beta = 1, in the scaling of the code."""
+    return fn.code_energy(1.0) + published(strength)
+
+
+def weights(d: int, seed: int) -> pf.PerceptronPotential:
+    """d neurons drawn as the published code draws them."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(d, d))
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    return pf.PerceptronPotential(rng.normal(size=d), A)
+
+
+def ascending(p: Parameters) -> pf.Experiment:
+    """Ascent, beta = 1, omega = 5, from a random start."""
+    field = pf.GradientFlow(-1.0 * energy(1.0, 5.0))
+    return pf.Experiment(pf.Uniform(40, 2), field, 20.0, save=2, seed=p.seed)
+
+
+def freezing() -> pf.Experiment:
+    """Equal masses from a uniform start under descent, beta = 1, omega = 5."""
+    field = pf.GradientFlow(energy(1.0, 5.0))
+    return pf.Experiment(pf.Equispaced(400), field, 60.0, save=2, solver=LOOSE)
+
+
+def official(seed: int, n: int, ascent: bool, perceptron: bool) -> pf.Experiment:
+    """Particles under the published weights, or under attention alone.
+
+    Without perceptron omega is zero, so that all four runs share one compilation.
+    """
+    E = published_energy(1.0 if perceptron else 0.0)
+    t1 = 100.0 if ascent else 300.0
+    return pf.Experiment(
+        pf.Uniform(n, 2),
+        pf.GradientFlow((-1.0 if ascent else 1.0) * E),
+        t1,
+        save=np.concatenate([np.linspace(0.5, 20, 40), np.linspace(25, t1, 30)]),
+        solver=LOOSE,
+        seed=seed,
+    )
+
+
+def euler(n: int) -> pf.Experiment:
+    """The published step: Euler with dt = 0.1 on equispaced particles, to t = 300."""
+    field, step = pf.GradientFlow(published_energy()), pf.Layers(0.1)
+    return pf.Experiment(pf.Equispaced(n), field, 300.0, save=2, solver=step)
+
+
+def normalized(seed: int, n: int) -> pf.Experiment:
+    """Descent of normalized attention with the published weights and GELU, t = 420."""
+    P = published()
+    push = pf.Attention(1.0) + pf.Perceptron(
+        P.A.T * P.omega[None, :], P.A, None, fn.exact_gelu
+    )
+    start = pf.Uniform(n, 2)
+    return pf.Experiment(start, -1.0 * push, 420.0, save=8, solver=LOOSE, seed=seed)
+
+
+def on_the_sphere(
+    seed: int, n: int, beta: float, strength: float = 1.0
+) -> pf.Experiment:
+    """Descent on S^2 with the weights of seed 111, as in the shipped configuration."""
+    return pf.Experiment(
+        pf.Uniform(n, 3),
+        pf.GradientFlow(fn.code_energy(beta) + strength * weights(3, 111)),
+        300.0,
+        save=[1.0, 3.0, 10.0, 30.0, 100.0, 300.0],
+        solver=LOOSE,
+        seed=seed,
+    )
+
+
+def random_masses(seed: int, k: int, beta: float) -> pf.Experiment:
+    """Descent with random masses, one small neuron, in draw number k.
+
+    In the code's scaling with omega e^{-beta}: the flow of the paper on a slower clock.
+    """
+    E = fn.code_energy(beta) + np.exp(-beta) * PerceptronPotential([1.0], [[1.0, 0.0]])
+    keys = jax.random.split(jax.random.key(1000 * seed + k))
+    theta = jax.random.uniform(keys[0], (8,), minval=-np.pi, maxval=np.pi)
+    w = jax.random.dirichlet(keys[1], jnp.full(8, 0.5))
+    mu = pf.Particles.normalized(CIRCLE, CIRCLE.points(theta), w)
+    start = pf.Given(CIRCLE, mu.points, mu.weights)
+    return pf.Experiment(start, pf.GradientFlow(E), 1000.0, save=2, solver=LOOSE)

@@ -1,0 +1,136 @@
+"""The runs behind figures and claims, as experiments."""
+
+import jax
+import numpy as np
+
+import pushforward as pf
+from pushforward import theory
+from pushforward.studies.mean_field.study import Parameters
+
+CIRCLE = pf.Circle()
+TIGHT = pf.Adaptive(rtol=1e-11, atol=1e-13)
+BETA, R_0, END = 2.0, 0.3, 1.0
+STEP = 0.05
+SIZE, SHORT = 1e-8, 0.25  # of a perturbation, and the time for which it grows
+ROUGH = ((1, 0.08), (2, 0.06), (3, 0.1), (4, 0.14), (5, 0.05))
+SHOWN = {
+    "density-and-tokens": "clustering",
+    "sampling-error": "tokens",
+    "growth-rates": "growth-fourier",
+    "decoder_mean_field": "decoder",
+    "unresolved_is_said": "unresolved",
+}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """Densities, with noise and without, and tokens drawn from them."""
+    return {
+        "kuramoto": narrowing(0.0, [1.0, 2.0]),
+        "narrowing": narrowing(2.0, [1.0, 2.0, 4.0]),
+        "growth-fourier": growing(4.0, pf.Fourier(48), 3),
+        "growth-zonal": growing(16.0, pf.Zonal(8, 24), 3),
+        "growth-with-noise": growing(1.0, pf.Fourier(48), 1, 0.8),
+        "limit": limit(),
+        "tokens": tokens(p.seed, p.sizes[0], 0),
+        "at-rest": resting(1.0, 2.4),
+        "common-noise": common_noise(0.5, 0.01, 1.0, p.seed),
+        "clustering": clustering(),
+        "clustering-tokens": clustering_tokens(p),
+        "decoder": decoder(),
+        "unresolved": unresolved(),
+    }
+
+
+def poisson(resolution: int, r: float = R_0) -> pf.GivenDensity:
+    """The Poisson kernel of order parameter r."""
+    angle = lambda x: np.arctan2(x[:, 1], x[:, 0])  # noqa: E731
+    kernel = lambda x: theory.kuramoto.poisson_kernel(angle(x), r)  # noqa: E731
+    return _given(pf.Density.from_function(CIRCLE, resolution, kernel))
+
+
+def _given(rho: pf.Density) -> pf.GivenDensity:
+    return pf.GivenDensity(rho.basis, rho.coefficients)
+
+
+def narrowing(beta: float, times: list[float]) -> pf.Experiment:
+    """The Poisson kernel under SA."""
+    field, start = pf.Attention(beta), poisson(256)
+    return pf.Experiment(start, field, times[-1], save=times, solver=TIGHT)
+
+
+def growing(beta: float, basis, k: int, sigma: float | None = None) -> pf.Experiment:
+    """Mode k about the uniform density, in SA; with noise in USA."""
+    return pf.Experiment(
+        _given(pf.Density(basis).perturbed(k, SIZE)),
+        pf.Attention(beta) if sigma is None else pf.UnnormalizedAttention(beta),
+        SHORT,
+        save=2,
+        noise=None if sigma is None else pf.Brownian(sigma),
+        solver=pf.Adaptive(1e-9, 1e-16),
+    )
+
+
+def limit() -> pf.Experiment:
+    """The density that tokens are compared with."""
+    return pf.Experiment(poisson(96), pf.Attention(BETA), END, save=2, solver=TIGHT)
+
+
+def tokens(seed: int, n: int, replica: int) -> pf.Experiment:
+    """n tokens drawn from the same density."""
+    key = jax.random.fold_in(pf.key_for(seed, "mean field"), n)
+    mu = poisson(96)(0).sample(jax.random.fold_in(key, replica), n)
+    start, field = pf.Given(CIRCLE, mu.points), pf.Attention(BETA)
+    return pf.Experiment(start, field, END, save=2, solver=pf.Heun(STEP))
+
+
+def resting(beta: float, kappa: float) -> pf.Experiment:
+    """A density under noise sqrt(2/kappa), until it is at rest."""
+    # Close to the threshold the approach is slow: at the rate of the uniform state.
+    ratio = kappa / theory.stability.noise_threshold(beta, 2)
+    return pf.Experiment(
+        poisson(64, 0.5),
+        pf.UnnormalizedAttention(beta),
+        kappa * min(400.0, 16.0 / abs(1 - 1 / ratio)),
+        save=2,
+        noise=pf.Brownian(np.sqrt(2 / kappa)),
+        solver=pf.Adaptive(1e-7),
+    )
+
+
+def common_noise(sigma: float, h: float, t1: float, seed: int) -> pf.Experiment:
+    """The law under one path of common noise."""
+    return pf.Experiment(
+        poisson(64),
+        pf.Attention(0.0),
+        t1,
+        save=round(t1 / h) + 1,
+        noise=pf.CommonNoise(sigma),
+        solver=pf.Heun(h),
+        seed=seed,
+    )
+
+
+def clustering() -> pf.Experiment:
+    """A rough start at beta = 9 as a density."""
+    rho = pf.Density.uniform(CIRCLE, 384)
+    for k, size in ROUGH:
+        rho = rho.perturbed(k, size)
+    return pf.Experiment(_given(rho), pf.Attention(9.0), 6.0, save=181)
+
+
+def clustering_tokens(p: Parameters) -> pf.Experiment:
+    """1000 tokens drawn from it."""
+    density = clustering()
+    mu = density.measure.sample(pf.key_for(p.seed, "tokens"), 1000)
+    return density.vary(start=pf.Given(CIRCLE, mu.points))
+
+
+def decoder() -> pf.Experiment:
+    """The mean field of decoder tokens."""
+    start, field = pf.UniformDensity(2, 64, 1, 0.1), pf.UnnormalizedAttention(1.0)
+    return pf.Experiment(start, field, 1.5, save=2, solver=TIGHT)
+
+
+def unresolved() -> pf.Experiment:
+    """A density that narrows without end."""
+    return pf.Experiment(poisson(256), pf.UnnormalizedAttention(4.0), 0.4, save=2)

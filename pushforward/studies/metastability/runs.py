@@ -1,0 +1,136 @@
+"""The runs behind figures and claims, as experiments."""
+
+import jax.numpy as jnp
+import numpy as np
+
+import pushforward as pf
+from pushforward.observables import ClosePairs
+from pushforward.studies.metastability._instance import BETA, bounds, on_the_rim
+from pushforward.studies.metastability.study import Parameters
+
+# staircase.py: 0.5 (0, 0.5, 2, 4, 7) log(2000)/sqrt(2000), the same for every beta
+ANGLES = 0.5 * np.array([0, 0.5, 2, 4, 7]) * np.log(2000) / np.sqrt(2000)
+STAIRCASE_BETAS = (500.0, 1000.0, 1500.0, 2000.0, 3000.0, 4000.0)
+KINETIC = np.array(  # kinetic.py
+    [
+        (0.99806638, 0.06215705),
+        (0.97712061, 0.21268594),
+        (-0.24578194, 0.96932515),
+        (-0.97354734, 0.2284854),
+        (-0.99892629, -0.04632772),
+    ]
+)
+ESCAPE_BETAS = np.array([8.0, 12, 16, 20, 24, 32, 40])
+SHOWN = {
+    "kinetic": "kinetic",
+    "staircase": "staircase-500",
+    "saddle-to-saddle": "staircase-2000",
+    "rainbow": "rainbow",
+    "escape-times": "escape-40",
+    "escape_at_beta_40": "escape-40",
+    "escape_exponent": "escape-40",
+    "escape_exponent_at_120_degrees": "escape-40-from-120",
+    "escape_beyond_all_numbers": "escape-4000",
+    "last_kinetic_event": "kinetic",
+    "last_kinetic_event_of_the_script": "kinetic-layers",
+    "kinetic_plateau": "kinetic",
+    "plateaus_of_the_staircase": "staircase-4000",
+    "jumps_of_the_staircase": "staircase-4000",
+    "energy_between_jumps": "staircase-4000",
+    "physical_time_of_the_last_jump": "staircase-4000",
+    "crowd_becomes_one": "rainbow",
+    "staircase_of_generic_tokens": "generic",
+    "tokens_stay_in_their_caps": "caps",
+    "caps_collapse": "caps",
+}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """Staircases, escapes, rainbow, generic data, kinetic data, caps."""
+    return {
+        **{f"staircase-{beta:g}": climbing(beta) for beta in STAIRCASE_BETAS},
+        **{f"escape-{b:g}": escaping(float(b)) for b in (*ESCAPE_BETAS, 4000.0)},
+        "escape-40-from-120": escaping(40.0, -0.5),
+        "rainbow": crowded(p.seed, p.crowd),
+        "generic": from_anywhere(p.seed, p.generic, 1000.0),
+        "kinetic": kinetic_data(False),
+        "kinetic-layers": kinetic_data(True),
+        "caps": in_caps(),
+    }
+
+
+def on_circle(angles) -> pf.Given:
+    """Tokens at these angles."""
+    return pf.Given(pf.Circle(), pf.Circle().points(jnp.asarray(angles, float)))
+
+
+def climbing(beta: float) -> pf.Experiment:
+    """The published staircase in arc length; weights 1/n, where the paper has 1/n^2."""
+    return pf.Experiment(
+        on_circle(ANGLES),
+        pf.UnnormalizedAttention(beta, log_scale=-beta),
+        np.inf,
+        save=pf.ArcLength(0.002),
+        merge=pf.Merge(),
+        observe={"energy": pf.InteractionEnergy(beta)},
+    )
+
+
+def escaping(beta: float, g_0: float = 0.0) -> pf.Experiment:
+    """Two clusters from the cosine g_0 until it is 0.999."""
+    return pf.Experiment(
+        on_circle([0.0, np.arccos(g_0)]),
+        pf.Attention(beta),
+        np.inf,
+        save=pf.ArcLength(1.0),
+        merge=pf.Merge(),
+        until=ClosePairs(0.999),
+    )
+
+
+def crowded(seed: int, n: int, beta: float = 100.0) -> pf.Experiment:
+    """Uniform tokens on the circle under SA, to one cluster."""
+    times = np.concatenate(
+        [[0.0], np.geomspace(0.1, 1e3, 120), np.geomspace(2e3, 1e88, 280)]
+    )
+    start, field = pf.Uniform(n, 2), pf.Attention(beta)
+    return pf.Experiment(start, field, 1e88, save=times, merge=pf.Merge(), seed=seed)
+
+
+def from_anywhere(seed: int, n: int, beta: float) -> pf.Experiment:
+    """Uniform tokens on the circle under SA in arc length, with the energy."""
+    return pf.Experiment(
+        pf.Uniform(n, 2),
+        pf.Attention(beta),
+        np.inf,
+        save=pf.ArcLength(0.02),
+        merge=pf.Merge(),
+        observe={"energy": pf.InteractionEnergy(beta)},
+        seed=seed,
+    )
+
+
+def kinetic_data(layers: bool) -> pf.Experiment:
+    """kinetic.py, beta = 4: the exact flow, or its own steps of 0.1."""
+    points = pf.Particles.normalized(pf.Circle(), KINETIC).points
+    late = np.arange(360.0, 400.0, 0.1) if layers else np.arange(326.0, 330.0, 0.1)
+    early = [np.arange(0.0, 6.0, 0.1), np.arange(6.0, 326.0, 5.0)]
+    return pf.Experiment(
+        pf.Given(pf.Circle(), points),
+        pf.Attention(4.0),
+        400.0,
+        save=np.round(np.concatenate([*early, late, [400.0]]), 10),
+        solver=pf.Layers(0.1) if layers else pf.Adaptive(),
+    )
+
+
+def in_caps() -> pf.Experiment:
+    """The instance of the main theorem, to its time T_2."""
+    leave = bounds()["leave"]
+    return pf.Experiment(
+        pf.Given(pf.Sphere(3), on_the_rim()),
+        pf.Attention(BETA),
+        leave,
+        save=np.concatenate([[0.0], np.geomspace(0.1, leave, 40)]),
+        merge=pf.Merge(),
+    )

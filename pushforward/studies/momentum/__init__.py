@@ -1,0 +1,1 @@
+"""Attention with momentum: plateaus are passed in the square root of their time."""

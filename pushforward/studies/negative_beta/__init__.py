@@ -1,0 +1,1 @@
+"""Negative beta on the circle: attraction that need not synchronize."""

@@ -1,0 +1,1 @@
+"""Noise against attention: where the transition jumps, and where it does not."""

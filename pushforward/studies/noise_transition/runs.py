@@ -1,0 +1,99 @@
+"""The runs behind figures and claims, as experiments.
+
+Drift kappa USA and noise sqrt(2): the law of dX = USA dt + sqrt(2/kappa) dW in the time
+t/kappa, in which every kappa takes the same steps.
+"""
+
+import numpy as np
+
+import pushforward as pf
+from pushforward import theory
+from pushforward.studies.noise_transition.study import BETA, D, Parameters
+
+NOISE = pf.Brownian(np.sqrt(2.0))
+MODES, REST = 40, 30.0  # of zonal densities; time in which they come to rest
+STEP = 0.01
+SHOWN = {
+    "phase-diagram": "ordered-density",
+    "hysteresis": "loop",
+    "rest_on_the_upper_branch": "circle-ordered",
+    "rest_of_a_spread_start": "circle-spread",
+    "softmax_has_no_loop": "softmax-ordered",
+}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """Densities and tokens, from spread and from ordered starts."""
+    kappa = 0.9 * theory.stability.noise_threshold(BETA, D)
+    softmax = 1.25 * theory.transition.critical_kappa_softmax(9.0, 2)
+    return {
+        "ordered-density": density(BETA, kappa, ordered=True),
+        "spread-density": density(BETA, kappa, ordered=False),
+        "ordered-tokens": tokens(BETA, kappa, p, ordered=True),
+        "spread-tokens": tokens(BETA, kappa, p, ordered=False),
+        "circle-ordered": circle(0.4, ordered=True),
+        "circle-spread": circle(0.4, ordered=False),
+        "softmax-ordered": softmax_circle(9.0, softmax, ordered=True),
+        "loop": turn(pf.Uniform(p.tokens, D)(p.seed), kappa, p, 0),
+    }
+
+
+def density(beta: float, kappa: float, ordered: bool) -> pf.Experiment:
+    """A zonal density on S^2, until it is at rest."""
+    uniform = pf.Density(pf.Zonal(D, MODES))
+    peak = lambda x: np.exp(8 * (x[:, -1] - 1))  # noqa: E731
+    peaked = pf.Density.from_function(uniform.basis, MODES, peak)
+    rho = peaked if ordered else uniform.perturbed(1, 0.02)
+    start, field = _given(rho), kappa * pf.UnnormalizedAttention(beta)
+    solver = pf.Adaptive(1e-5)
+    return pf.Experiment(start, field, REST, save=2, noise=NOISE, solver=solver)
+
+
+def tokens(beta: float, kappa: float, p: Parameters, ordered: bool) -> pf.Experiment:
+    """Tokens on S^2 under the same equation, with independent noise."""
+    start = pf.VonMisesFisher(p.tokens, D, 8.0) if ordered else pf.Uniform(p.tokens, D)
+    field = kappa * pf.UnnormalizedAttention(beta)
+    return _noisy(start, field, 20.0, p.seed)
+
+
+def turn(mu: pf.Particles, kappa: float, p: Parameters, k: int) -> pf.Experiment:
+    """One value of the loop, from where the last one ended."""
+    start = pf.Given(pf.Sphere(D), mu.points)
+    field = kappa * pf.UnnormalizedAttention(BETA)
+    return _noisy(start, field, p.dwell, p.seed + k)
+
+
+def _noisy(start, field, t1: float, seed: int) -> pf.Experiment:
+    return pf.Experiment(
+        start, field, t1, save=4, noise=NOISE, solver=pf.Heun(STEP), seed=seed
+    )
+
+
+def circle(kappa: float, ordered: bool) -> pf.Experiment:
+    """USA at beta = 4 on the circle, in its own time, to t = 400."""
+    k = np.arange(1, 21)
+    angle = lambda x: np.arctan2(x[:, 1], x[:, 0])[:, None]  # noqa: E731
+    heat = lambda x: 1 + 2 * np.cos(angle(x) * k) @ np.exp(-0.15 * k**2)  # noqa: E731
+    peaked = pf.Density.from_function(pf.Circle(), 20, heat)
+    rho = peaked if ordered else pf.Density.uniform(pf.Circle(), 20).perturbed(1, 0.1)
+    return pf.Experiment(
+        _given(rho),
+        pf.UnnormalizedAttention(4.0),
+        400.0,
+        save=2,
+        noise=pf.Brownian(np.sqrt(2 / kappa)),
+        solver=pf.Adaptive(1e-8, 1e-11),
+    )
+
+
+def softmax_circle(beta: float, kappa: float, ordered: bool) -> pf.Experiment:
+    """The same with the softmax denominator, drift kappa SA and noise sqrt(2)."""
+    peak = lambda x: np.exp(8 * (x[:, 0] - 1))  # noqa: E731
+    peaked = pf.Density.from_function(pf.Circle(), 24, peak)
+    rho = peaked if ordered else pf.Density.uniform(pf.Circle(), 24).perturbed(1, 0.05)
+    field, solver = kappa * pf.Attention(beta), pf.Adaptive(1e-8, 1e-11)
+    return pf.Experiment(_given(rho), field, 100.0, save=2, noise=NOISE, solver=solver)
+
+
+def _given(rho: pf.Density) -> pf.GivenDensity:
+    return pf.GivenDensity(rho.basis, rho.coefficients)

@@ -1,0 +1,1 @@
+"""Where the layer norm sits: how fast tokens move at the start and at the end."""

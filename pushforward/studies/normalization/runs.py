@@ -1,0 +1,53 @@
+"""The runs behind figures and claims, as experiments."""
+
+import math
+
+import numpy as np
+
+import pushforward as pf
+from pushforward.studies.normalization.study import BETA, N, Parameters
+
+ATTENTION = pf.Attention(BETA)
+# scheme of the theory -> (field, whether tokens stay on the sphere)
+FIELDS = {
+    "post": (ATTENTION, True),
+    "pre": (pf.PreNorm(ATTENTION), False),
+    "mix": (pf.MixNorm(ATTENTION, 2.0), False),
+    "peri": (pf.PeriNorm(ATTENTION), False),
+    "unit": (pf.UnitNorm(ATTENTION), True),
+    "depth scaled": (pf.DepthScaledNorm(ATTENTION), False),
+}
+SHOWN = {"gap": "pre", "fields_follow_the_laws": "pre", "tokens_in_general": "sine-pre"}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """Orthogonal tokens under each scheme, and tokens without symmetry."""
+    named = {name.replace(" ", "-"): orthogonal(name, p.end) for name in FIELDS}
+    sines = {f"sine-{name.replace(' ', '-')}": sine(name) for name in FIELDS}
+    return named | sines
+
+
+def orthogonal(scheme: str, end: float) -> pf.Experiment:
+    """16 orthogonal unit tokens, beta = 2."""
+    field, round_ = FIELDS[scheme]
+    start = pf.Orthonormal(N, N, "sphere" if round_ else "euclidean")
+    save = pf.LogTimes(0.1, 25)
+    return pf.Experiment(start, field, end, save=save, solver=pf.Adaptive(1e-8))
+
+
+def sine(scheme: str) -> pf.Experiment:
+    """8 tokens in R^3 with rows of sin(1 + 3i + 7k + ik), normalized; beta = 4."""
+    i, k = np.arange(8)[:, None], np.arange(3)
+    x = np.sin(1 + 3 * i + 7 * k + i * k)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    field, round_ = FIELDS[scheme]
+    start = pf.Given(pf.Sphere(3) if round_ else pf.Euclidean(3), x)
+    solver = pf.Adaptive(1e-11, 1e-12)
+    # LN-scaling without a radius is Post-LN by another clock: at 2 (sqrt(1 + t) - 1)
+    times = [2 * (math.sqrt(2) - 1), 1.0, 2 * (math.sqrt(6) - 1), 5.0]
+    made = pf.Experiment(start, field, 5.0, save=times, solver=solver)
+    return made.vary(**{_beta_name(scheme): 4.0})
+
+
+def _beta_name(scheme: str) -> str:
+    return "field.beta" if scheme == "post" else "field.field.beta"

@@ -1,0 +1,1 @@
+"""Sinkhorn attention: doubly stochastic weights and a gradient flow."""

@@ -1,0 +1,36 @@
+"""The runs behind figures and claims, as experiments."""
+
+import numpy as np
+
+import pushforward as pf
+from pushforward.studies.sinkhorn_attention.study import BETA, Parameters
+
+TIGHT = pf.Adaptive(1e-10, 1e-12)
+SHOWN = {
+    "energies": "sinkhorn",
+    "energy_rises": "sinkhorn",
+    "mean_angle_is_kept": "circle",
+}
+
+
+def experiments(p: Parameters) -> dict[str, pf.Experiment]:
+    """The same tokens under both attentions, and tokens on the circle."""
+    return {"sinkhorn": sine(True), "softmax": sine(False), "circle": circle()}
+
+
+def sine(doubly: bool) -> pf.Experiment:
+    """8 tokens on S^2 with rows of sin(1 + 3i + 7k + ik), normalized."""
+    i, k = np.arange(8)[:, None], np.arange(3)
+    x = np.sin(1 + 3 * i + 7 * k + i * k)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    field = pf.SinkhornAttention(BETA) if doubly else pf.Attention(BETA)
+    start = pf.Given(pf.Sphere(3), x)
+    return pf.Experiment(start, field, 10.0, save=21, solver=TIGHT)
+
+
+def circle() -> pf.Experiment:
+    """5 tokens on a half circle."""
+    angles = np.array([0.0, 0.4, 0.9, 1.1, 2.2])
+    start = pf.Given(pf.Circle(), np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    field = pf.SinkhornAttention(BETA)
+    return pf.Experiment(start, field, 2.0, save=5, solver=TIGHT)

@@ -1,0 +1,34 @@
+"""What the study is called, which paper it follows, and its two sizes."""
+
+import dataclasses
+
+from pushforward.studies import statements
+
+TITLE = "Sinkhorn attention: a gradient flow, and half of the heat"
+PAPER = "sander2022sinkformers"
+BETA = 4.0
+
+within, at_least, at_most, open_claim, paper = statements("sinkhorn_attention", PAPER)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Sizes; everything else is fixed by the statements.
+
+    - `betas`: inverse temperatures at which the heat limit is approached.
+    - `nodes`: equispaced weighted tokens that stand for a density on the circle.
+    """
+
+    seed: int
+    betas: tuple[float, ...]
+    nodes: int
+
+    @classmethod
+    def quick(cls) -> "Parameters":
+        """Seconds per claim on two cores."""
+        return cls(0, (12.0, 50.0, 200.0), 256)
+
+    @classmethod
+    def full(cls) -> "Parameters":
+        """Nearer to the limit."""
+        return cls(0, (12.0, 50.0, 200.0, 800.0), 512)

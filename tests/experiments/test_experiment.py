@@ -1,0 +1,158 @@
+"""An experiment is one thing in four forms: object, TOML, JSON, Python."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+import pushforward as pf
+from pushforward.errors import InputError
+
+SMALL = pf.Experiment(
+    pf.Uniform(6, 3),
+    pf.Attention(4.0),
+    1.0,
+    save=3,
+    observe={"energy": pf.InteractionEnergy(4.0)},
+)
+RICH = pf.Experiment(
+    pf.Clustered(8, 3, centers=3, scale=0.1),
+    pf.PreNorm(
+        pf.Heads([pf.Attention(2.0), pf.Attention(3.0, V=-np.eye(3))])
+        + 0.5 * pf.Perceptron(np.eye(3), np.eye(3), activation=jax.nn.gelu)
+    ),
+    1.0,
+    save=pf.LogTimes(0.1, 3),
+    solver=pf.Heun(0.05),
+    noise=pf.CommonNoise(0.1) + pf.Brownian(0.2),
+    observe={
+        "energy": pf.InteractionEnergy(2.0),
+        "cosine": pf.observables.mean_cosine,
+        "clusters": pf.observables.ClusterCount(0.1),
+    },
+    seed=3,
+)
+STARTS = [
+    pf.Uniform(5, 2),
+    pf.Uniform(5, 2, "euclidean", side=5.0),
+    pf.Normal(5, 3, scale=0.3),
+    pf.Clustered(5, 3, centers=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+    pf.VonMisesFisher(5, 3, kappa=7.0, mean=[0.0, 0.0, 1.0]),
+    pf.Equispaced(5),
+    pf.Orthonormal(3, 4),
+    pf.Given(pf.Circle(), [[1.0, 0.0], [0.0, 1.0]], [0.25, 0.75]),
+    pf.Moved(pf.Uniform(5, 3), [1, 4], [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]),
+    pf.UnequalWeights(pf.Uniform(5, 3)),
+    pf.UniformDensity(2, 8, amplitude=0.1),
+]
+
+
+def same_bits(a, b):
+    left, right = jax.tree.leaves(a), jax.tree.leaves(b)
+    return len(left) == len(right) and all(
+        np.array_equal(x, y) for x, y in zip(left, right, strict=True)
+    )
+
+
+@pytest.mark.parametrize("experiment", [SMALL, RICH], ids=["small", "rich"])
+def test_toml_and_json_are_the_experiment(experiment):
+    text = experiment.to_toml()
+    assert pf.Experiment.from_toml(text) == experiment
+    assert pf.Experiment.from_toml(text).to_toml() == text
+    tree = json.loads(json.dumps(experiment.to_dict()))
+    assert pf.Experiment.from_dict(tree) == experiment
+
+
+@pytest.mark.parametrize("start", STARTS, ids=lambda s: type(s).__name__)
+def test_every_start_keeps_its_bits_through_text(start):
+    experiment = pf.Experiment(start, pf.Attention(1.0), 1.0, seed=2)
+    copy = pf.Experiment.from_toml(experiment.to_toml())
+    assert same_bits(copy.measure, experiment.measure)
+    made = {}
+    exec(experiment.to_python().split("trajectory =")[0], made)
+    assert same_bits(made["experiment"].measure, experiment.measure)
+
+
+def test_a_start_depends_on_the_seed_alone():
+    a = pf.Uniform(5, 3)(0)
+    assert same_bits(a, pf.Uniform(5, 3)(0))
+    assert not np.array_equal(a.points, pf.Uniform(5, 3)(1).points)
+    moved = pf.Moved(pf.Uniform(5, 3), [1], [[0.0, 0.0, 2.0]])(0)
+    assert np.array_equal(moved.points[0], a.points[0])
+    assert moved.points[1].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_run_is_flow():
+    mu = pf.Particles.uniform(pf.Sphere(3), 6, key=pf.key_for(0, "tokens"))
+    run = pf.flow(pf.Attention(4.0), mu, 1.0, save=3)
+    assert same_bits(SMALL.run().measures, run.measures)
+
+
+def test_dotted_names_read_and_vary():
+    assert RICH.read("field.field.fields[0].heads[1].V").shape == (3, 3)
+    varied = RICH.vary(
+        **{
+            "field.field.fields[0].heads[1].beta": 7.0,
+            "field.field.fields[0].heads[1].V[0,0]": 5.0,
+            "noise.terms[0].sigma": 0.4,
+            "start.n": 4,
+            "observe.energy.beta": 9.0,
+        }
+    )
+    head = varied.field.field.fields[0].heads[1]
+    assert float(head.beta) == 7.0 and float(head.V[0, 0]) == 5.0
+    assert float(varied.noise.terms[0].sigma) == 0.4
+    assert varied.start.n == 4 and float(varied.observe["energy"].beta) == 9.0
+    assert float(RICH.field.field.fields[0].heads[1].beta) == 3.0  # nothing moved
+    assert {"start.n", "noise.terms[1].sigma", "t1", "seed"} <= set(RICH.numbers())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('t1 = 2\n[field]\nkind = "Attentoin"', "field.kind.*mean 'Attention'"),
+        ('t1 = 2\n[field]\nkind = "Attention"\nbta = 3', "field.bta.*mean 'beta'"),
+        ("t11 = 2", "no 't11'. Did you mean 't1'"),
+        ('t1 = 2\n[field]\nkind = "Attention"\nbeta = 3', "no `start`"),
+        ("t1 = [", "not TOML"),
+        ('t1 = 2\n[field]\nkind = "flow"', "field.kind"),
+        ('t1 = 2\n[field]\nkind = "os:system"', "class of your own"),
+    ],
+)
+def test_wrong_texts_name_the_key_and_what_was_meant(text, words):
+    with pytest.raises(InputError, match=words):
+        pf.Experiment.from_toml(text)
+
+
+def test_wrong_names_say_what_is_there():
+    with pytest.raises(InputError, match="no 'bta'. Did you mean 'beta'"):
+        SMALL.vary(**{"field.bta": 2.0})
+    with pytest.raises(InputError, match="no entry 7"):
+        RICH.read("field.field.fields[7]")
+    with pytest.raises(InputError, match="not a dotted name"):
+        SMALL.read("field..beta")
+    with pytest.raises(InputError, match="`n` must be an integer"):
+        SMALL.vary(**{"start.n": 0})
+
+
+def test_an_observable_cannot_have_a_name_that_texts_need():
+    with pytest.raises(InputError, match="the name 'array', which texts"):
+        SMALL.vary(observe={"array": pf.observables.mean_cosine})
+
+
+def test_options_are_an_experiment():
+    made = pf.experiments.options(n=8, d=2, beta=3.0, t1=1.0, model="usa", heads=2)
+    assert pf.Experiment.from_toml(made.to_toml()) == made
+    heads = made.drawn_field(2)
+    assert len(heads.heads) == 2 and heads.heads[0].Q.shape == (2, 2)
+    assert float(heads.heads[0].log_scale) == -3.0
+    with pytest.raises(InputError, match="no 'cusal'. Did you mean 'causal'"):
+        pf.experiments.options(model="cusal")
+
+
+def test_times_may_be_numbers_of_numpy():
+    times = list(np.linspace(0.0, 1.0, 3))
+    experiment = pf.Experiment(pf.Uniform(4, 3), pf.Attention(1.0), 1.0, save=times)
+    assert pf.Experiment.from_toml(experiment.to_toml()) == experiment
+    assert "save=[0.0, 0.5, 1.0]" in experiment.to_python()

@@ -1,0 +1,133 @@
+"""A state is an experiment: declared controls, copied programs, opened texts."""
+
+import json
+import pathlib
+
+import numpy as np
+import preview_cases
+import pytest
+
+import pushforward as pf
+from pushforward.experiments import CONTROLS, MODELS, STARTS, options
+from pushforward.web._experiment import experiment_of, run_of, texts_of
+from pushforward.web._fit import of_experiment, parse
+from pushforward.web._state import packed, unpacked
+
+PAGE = pathlib.Path(__file__).parents[2] / "web" / "page" / "src" / "declared.json"
+
+
+def test_the_page_has_what_python_declares():
+    from pushforward.web import _declared
+
+    found = PAGE.read_text(encoding="utf-8")
+    assert found == _declared.text(), (
+        "write it again: python -m pushforward.web._declared web/page/src/declared.json"
+    )
+
+
+def test_controls_say_everything_of_themselves():
+    for key, control in CONTROLS.items():
+        assert control.key == key and control.label and control.help.endswith(".")
+        assert control.brought(control.default) == (control.default, "")
+        assert bool(control.choices) == (control.kind in ("choice", "flag"))
+    names = {choice.value for choice in CONTROLS["model"].choices}
+    assert names == {*MODELS, "recorded"}
+    assert {c.value for c in CONTROLS["init"].choices} == {*STARTS, "file"}
+
+
+def test_every_dotted_name_of_a_control_is_in_the_experiment():
+    given = {"noise": 0.1, "solver": "heun", "heads": 2, "merge": False}
+    experiment = experiment_of(parse(given)[0])
+    for control in CONTROLS.values():
+        name = control.name
+        if name == "field.beta":
+            name = "field.field.beta"  # of the heads
+        experiment.read(name)
+
+
+def drawn_state(k: int) -> dict:
+    """A small state with every control somewhere in its range."""
+    rng = np.random.default_rng(k)
+    given = {}
+    for key, control in CONTROLS.items():
+        if control.choices:
+            values = [c.value for c in control.choices]
+            values = [v for v in values if v not in ("recorded", "file", True)]
+            given[key] = values[rng.integers(len(values))]
+    given |= {"n": 5, "d": int(rng.integers(2, 4)), "t1": float(rng.uniform(0.2, 1))}
+    given |= {"beta": float(rng.normal(0, 5)), "seed": int(rng.integers(2**32))}
+    given |= {"h": 0.05, "frames": 3, "heads": int(rng.integers(1, 3))}
+    if rng.random() < 0.3:
+        given["noise"] = float(rng.uniform(0.1, 1))
+    given["V"] = [None, "minus", rng.normal(size=given["d"]).tolist()][rng.integers(3)]
+    given["moved"] = [[1, rng.normal(size=given["d"]).tolist()]]
+    return given
+
+
+SLOW = [pytest.param(k, marks=pytest.mark.slow) for k in range(2, 22)]
+
+
+@pytest.mark.parametrize("k", [0, 1, *SLOW])
+def test_copied_python_gives_the_last_numbers_of_the_page(k, tmp_path, capsys):
+    state = parse(drawn_state(k))[0]
+    shown = run_of(state, tmp_path, None)
+    names: dict = {}
+    exec(compile(texts_of(state)["python"], "copied", "exec"), names)
+    copied = names["trajectory"]
+    last, mine = np.asarray(shown.final.points)[: state.n], copied.final.points
+    scale = 1e-5 if state.dtype == "float32" else 1e-10
+    assert np.abs(last - mine).max() <= scale * max(1.0, np.abs(last).max())
+    said = capsys.readouterr().out.splitlines()
+    for name, values in copied.observed.items():
+        assert f"{name} {values[-1]!s}" in said
+    assert names["experiment"] == experiment_of(state)
+
+
+def test_the_nearest_state_of_a_given_start_moves_every_token():
+    points = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
+    given = pf.Experiment(pf.Given(pf.Circle(), points), pf.Attention(3.0), 1.0)
+    state, notes = of_experiment(given)
+    assert notes == [] and (state.n, state.d) == (3, 2)
+    assert np.allclose(experiment_of(state).measure.points, points, atol=1e-15)
+
+
+def test_an_experiment_is_opened_live_or_as_recorded(server, tmp_path):
+    plain = options(n=6, d=2, t1=1.0, frames=4, start="clustered", model="usa")
+    link, words = server.show(tmp_path / "plain.toml", plain)
+    assert words == [] and experiment_of(parse(unpacked(link))[0]) == plain
+    field = pf.Sum([pf.Attention(4.0), pf.Attention(1.0, V=-np.eye(2))])
+    rich = plain.vary(field=field)
+    link, words = server.show(tmp_path / "rich.toml", rich)
+    assert any("field: Sum" in line for line in words)
+    state = parse(unpacked(link), server.explorer.files.about)[0]
+    assert (state.model, state.n, state.d, state.frames) == ("recorded", 6, 2, 4)
+    rich.run(store=tmp_path / "run")
+    again, words = server.show(tmp_path / "run", rich)
+    assert again == link and words, "the same frames, read instead of run"
+
+
+def test_tokens_of_a_specification_are_kept_by_the_server(server, tmp_path):
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    np.save(tmp_path / "mine.npy", x)
+    given = pf.Experiment(pf.FromFile(tmp_path / "mine.npy"), pf.Attention(2.0), 1.0)
+    link, words = server.show(tmp_path / "spec.toml", given)
+    state, notes = parse(unpacked(link), server.explorer.files.about)
+    assert (words, notes, state.init, state.n) == ([], [], "file", 5)
+    found = experiment_of(state, server.explorer.files.root).measure.points
+    assert np.allclose(found, x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def test_links_are_plain_data_compressed():
+    held = {"v": 2, "experiment": experiment_of(parse({})[0]).to_dict()}
+    assert unpacked(packed(held)) == json.loads(json.dumps(held))
+    assert len(packed(held)) < 300
+
+
+@pytest.mark.slow
+def test_the_runs_that_the_preview_is_measured_by_are_the_librarys():
+    kept = json.loads(preview_cases.TARGET.read_text())
+    made = json.loads(preview_cases.text())
+    for one, other in zip(kept, made, strict=True):
+        assert one["name"] == other["name"]
+        assert np.allclose(one["end"], other["end"], atol=1e-7)
+        assert np.allclose(one["velocity"], other["velocity"], atol=1e-13)
