@@ -1,4 +1,4 @@
-"""How fast on a GPU: `python -m benchmarks.gpu [drifts|general|circle|flows|fuzz ...]`.
+"""How fast on a GPU: `python -m benchmarks.gpu [GROUP ...]`, groups at the end.
 
 Every row says the time (median, after a warm-up), the largest error against float64
 and the peer; `fuzz` tries 200 combinations of size, dimension and precision and counts
@@ -154,17 +154,24 @@ def circle_rows():
                 "seconds": seconds(averages(Auto()), kernel, repeats=3),
             }
         )
+
+
+def sphere_rows():
+    """S^2 by harmonics as a user calls it, beside all pairs."""
+    for n, beta in ((10**5, 9.0), (10**6, 1.0), (10**6, 9.0), (10**6, 100.0)):
+        kernel = kernel_of(tokens(n, 3, 0), beta, dtype=jnp.float64)
+        yield timed(f"S^2, float64, beta = {beta:g}", kernel, Auto(), torch=False)
     kernel = kernel_of(tokens(10**6, 3, 0))
+    yield timed("S^2, float32 by Auto", kernel, Auto(), torch=False)
     yield timed("S^2, all pairs", kernel, torch=False)
 
 
 def flow_rows():
     """Whole journeys, the second time they are made: solver, frames and outcome."""
-    solver = pf.Adaptive(rtol=1e-5, atol=1e-6)
     for n, d, t1 in ((20_000, 3, 2.0), (131_072, 3, 10.0), (32_768, 64, 10.0)):
         mu = pf.Particles(pf.Sphere(d), tokens(n, d, 0)).astype("float32")
         field = pf.Attention(BETA)
-        run = lambda: pf.flow(field, mu, t1, save=2, solver=solver)  # noqa: B023, E731
+        run = lambda: pf.flow(field, mu, t1, save=2)  # noqa: B023, E731
         spans = []
         for _ in range(2):
             start = time.perf_counter()
@@ -195,22 +202,26 @@ def flow_rows():
 
 
 def ensemble_rows():
-    """Many small systems in one call."""
-    batch, n, d = 4096, 32, 32
-    x = jnp.asarray(tokens(batch * n, d, 0).reshape(batch, n, d), jnp.float32)
-    mu = pf.Particles(pf.Sphere(d), np.asarray(x[0], float)).astype("float32")
+    """A phase diagram as a sweep computes it: many small systems in one program."""
+    from pushforward.experiments import ensemble  # needs zarr
 
-    @jax.jit
-    @jax.vmap
-    def ends(x, beta):
-        solver = pf.Heun(0.1)
-        return pf.flow(
-            pf.Attention(beta), mu.moved(x), 1.0, save=2, solver=solver
-        ).final.points
-
-    betas = jnp.linspace(0.1, 9.0, batch, dtype=jnp.float32)
-    span = seconds(ends, x, betas, repeats=3)
-    yield {"work": f"{batch} systems to t = 1", "n": n, "d": d, "seconds": span}
+    one = pf.Experiment(
+        start=pf.Uniform(32, 32), field=pf.Attention(1.0), t1=30.0, save=2
+    )
+    for count in (4096, 23_040):
+        many = [
+            one.vary(**{"field.beta": 0.1 + 9 * (k % 90) / 89, "seed": k})
+            for k in range(count)
+        ]
+        look = [pf.observables.mean_cosine] * count
+        spans = []
+        for _ in range(2):
+            start = time.perf_counter()
+            seen = ensemble(many, look)
+            spans.append(time.perf_counter() - start)
+        says = f"{int(seen.arrived.sum())} arrived"
+        row = {"work": f"{count} systems to t = 30", "n": 32, "d": 32, "says": says}
+        yield row | {"seconds": spans[1], "first": spans[0]}
 
 
 def fuzz_rows(count=200, limit=200.0):
@@ -256,6 +267,7 @@ GROUPS = {
     "drifts": drift_rows,
     "general": general_rows,
     "circle": circle_rows,
+    "sphere": sphere_rows,
     "flows": flow_rows,
     "ensembles": ensemble_rows,
     "fuzz": fuzz_rows,

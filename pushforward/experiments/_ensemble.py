@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
@@ -28,6 +27,7 @@ from pushforward.fields import AbstractField
 from pushforward.flows import OnlyObservables, Trajectory, flow
 from pushforward.io import to_json
 
+FITS = 2**28  # entries of the tables that all lanes of a GPU may hold at once
 PROGRAMS = 64  # kept; each holds memory maps, of which a process has 65,530
 
 
@@ -42,6 +42,12 @@ class Observations(NamedTuple):
 def lanes() -> int:
     """How many systems a program runs at once."""
     return 4096 if jax.default_backend() == "gpu" else 8
+
+
+def _width(experiment: Experiment) -> int:
+    """Lanes of a program: fewer where thousands of large systems would not fit."""
+    n, d = jax.eval_shape(lambda seed: experiment.start(seed).state, 0).shape
+    return min(lanes(), max(8, FITS // (n * max(n, 8 * d))))
 
 
 def structure(experiment: Experiment, observe: Callable) -> Hashable:
@@ -70,19 +76,24 @@ def ensemble(experiments: list[Experiment], observe: list[Callable]) -> Observat
 
 def _together(experiments: list[Experiment], observe: list[Callable]) -> Observations:
     program = _program(_Example(experiments[0], observe[0]))
-    width, parts = lanes(), []
+    width, parts = _width(experiments[0]), []
     pairs = list(zip(experiments, observe, strict=True))
     for begin in range(0, len(pairs), width):
         some = pairs[begin : begin + width]
         filled = some + [some[0]] * (width - len(some))
         numbers = [_numbers_and_rest(e, f)[0] for e, f in filled]
-        stacked = jax.tree_util.tree_map(lambda *leaf: jnp.stack(leaf), *numbers)
+        stacked = jax.tree_util.tree_map(_stacked, *numbers)
         seeds = np.array([e.seed for e, _ in filled])
         times, values, status = program(stacked, seeds)
         parts.append((values[: len(some)], status[: len(some)]))
     values = np.concatenate([np.asarray(v) for v, _ in parts])
     status = np.concatenate([np.asarray(s) for _, s in parts])
     return Observations(np.asarray(times[0]), values, status == 0)
+
+
+def _stacked(*leaves: Array) -> np.ndarray:
+    """On the host: stacked on a device, thousands of leaves would be a program."""
+    return np.stack(jax.device_get(leaves))
 
 
 class _Example:

@@ -1,7 +1,4 @@
-"""From cells to records, on this machine.
-
-From cells to records, on a Dask cluster.
-"""
+"""From cells to records, on this machine or on a Dask cluster."""
 
 import dataclasses
 import itertools

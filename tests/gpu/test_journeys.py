@@ -192,6 +192,34 @@ def test_a_density_moves_as_on_the_host():
         assert_allclose(found, moved(), atol=1e-8)
 
 
+@only_on_gpu
+def test_a_trained_model_is_run_as_on_the_host():
+    from pushforward import probe
+
+    def hidden():
+        model = probe.Model(probe.tiny_pre_norm(4, key=jax.random.key(0)), None)
+        return probe.run(model, probe.counting_text(jax.random.key(1))).hidden
+
+    found = hidden()
+    with jax.default_device(HOST):
+        exact = hidden()
+    assert_allclose(found, exact, atol=1e-4 * np.abs(exact).max())
+
+
+@only_on_gpu
+def test_an_ensemble_observes_what_single_runs_do():
+    pytest.importorskip("zarr", reason="experiments are stored by zarr")
+    from pushforward.experiments import ensemble as ensemble_of
+
+    start = pf.Uniform(32, 8)
+    one = pf.Experiment(start=start, field=pf.Attention(4.0), t1=2.0, save=3)
+    many = [one.vary(**{"field.beta": 1.0 + k, "seed": k}) for k in range(6)]
+    seen = ensemble_of(many, [pf.observables.mean_cosine] * 6)
+    for k in (0, 5):
+        alone = many[k].run().observe(pf.observables.mean_cosine)
+        assert_allclose(seen.values[k], alone, atol=1e-6)
+
+
 @pytest.mark.skipif(
     any(importlib.util.find_spec(m) is None for m in ("typer", "rich", "zarr")),
     reason="the command line needs typer, rich and zarr",

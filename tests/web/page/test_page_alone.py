@@ -36,7 +36,7 @@ class Alone:
         return self.page.evaluate(f"() => pushforward.numbers({k})")
 
     def address_with(self, words):
-        """What the address holds once it holds these words; it follows the run by a quarter of a second."""
+        """What the address holds, once these words are in it: it follows the run."""
         for _ in range(600):
             text = self.page.evaluate("() => location.hash").removeprefix("#s=")
             held = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
