@@ -64,6 +64,8 @@ def _single_on_gpu(kernel: Kernel, method: Exact | Spectral) -> KernelSum:
     d = kernel.keys.shape[1]
     crossover = (n / 200) ** 2 if d == 2 else max(n - 20_000, 0) / 1100
     limit = min(crossover, largest_beta(d))
+    if limit == 0:  # nothing is compiled that is never used
+        return FusedGPU()(kernel)
     tokens_themselves = kernel.values is kernel.keys
 
     def by_modes(kernel: Kernel) -> KernelSum:

@@ -14,15 +14,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from scipy.special import roots_legendre
 
 from pushforward.sums._pallas_tiles import fused_call, padded
 from pushforward.sums._transform import AbstractTransform
 
 TOKENS, WARPS = 1024, 8  # of one program
-LAST = 256
-DEGREES = (16, 32, 64, 96, 128, 192, LAST)  # loops on a GPU have a fixed length
+LAST = 256  # the largest degree L; tables have LAST + 1 columns whatever L is
 NODES = 512  # of the quadrature for b_l
 NOISE = 2e-16  # absolute error of b_l
 LARGEST_BETA = 900.0  # degree 256
@@ -30,7 +29,10 @@ ROUNDING = 1.2e-15  # of a total, for weights that sum to one; measured and doub
 
 
 class FusedHarmonics(AbstractTransform):
-    """The transform on S^2 on a GPU; its degree is the least that beta needs."""
+    """The transform on S^2 on a GPU; its degree is the least that beta needs.
+
+    The degree is a number of the kernel, not part of its program: one for every beta.
+    """
 
     def evaluate(
         self,
@@ -41,7 +43,8 @@ class FusedHarmonics(AbstractTransform):
     ) -> Float[Array, "m c"]:
         """Channel by channel."""
         columns = [
-            self._switched(_totals, q, k, u[:, c], beta) for c in range(u.shape[1])
+            self.of_points(q, k, u[:, c : c + 1], beta)[:, :1]
+            for c in range(u.shape[1])
         ]
         return jnp.concatenate(columns, axis=1)
 
@@ -53,21 +56,17 @@ class FusedHarmonics(AbstractTransform):
         beta: Float[Array, ""],
     ) -> Float[Array, "m e"]:
         """From one set of moments: a total, and a radial and a tangent part."""
-        return self._switched(_of_points, q, k, w[:, 0], beta)
+        nothing = lambda q, k, w, beta: jnp.zeros((q.shape[0], 4))  # noqa: E731
+        L, _ = degree_needed(beta, self.tail)
+        few = jnp.abs(beta) <= self.limit
+        work = functools.partial(_of_points, L)
+        return lax.cond(few, work, nothing, q, k, w[:, 0], beta)
 
     def error(
         self, beta: Float[Array, ""], largest: Float[Array, ""]
     ) -> Float[Array, ""]:
         """Rounding, for weights that sum to one, and the tail."""
         return ROUNDING + degree_needed(beta, self.tail)[1]
-
-    def _switched(self, work, q, k, w, beta) -> Array:
-        which, _ = degree_needed(beta, self.tail)
-        which = jnp.where(jnp.abs(beta) <= self.limit, which, len(DEGREES))
-        fused = [functools.partial(work, L) for L in DEGREES]
-        width = 4 if work is _of_points else 1
-        nothing = lambda q, k, w, beta: jnp.zeros((q.shape[0], width))  # noqa: E731
-        return lax.switch(which, [*fused, nothing], q, k, w, beta)
 
 
 @functools.cache
@@ -100,39 +99,36 @@ def coefficients(beta: Float[Array, ""]) -> Float[Array, "k"]:
 
 
 def degree_needed(beta: Float[Array, ""], tail: float) -> tuple[Array, Array]:
-    """Which of the degrees leaves a small tail sum_{l > L} (2l + 1) |b_l|; the tail.
+    """The least L that leaves a small tail sum_{l > L} (2l + 1) |b_l|; the tail.
 
     One degree less is counted on, for moments mix neighbors.
     """
     b = jnp.abs(coefficients(beta))
     terms = (2 * jnp.arange(1.0 * b.shape[0]) + 1) * jnp.where(b > NOISE, b, 0.0)
-    beyond = jnp.cumsum(terms[::-1])[::-1][jnp.asarray(DEGREES)]
+    beyond = jnp.cumsum(terms[::-1])[::-1][: LAST + 1]
     fits = beyond <= max(tail, NOISE)
-    which = jnp.where(fits.any(), jnp.argmax(fits), len(DEGREES) - 1)
-    return which, beyond[which]
+    L = jnp.where(fits.any(), jnp.argmax(fits), LAST)
+    return L.astype(jnp.int32), beyond[L]
 
 
-def _recurrence(L: int) -> tuple[Float[Array, "k"], Float[Array, "k"]]:
+@functools.cache
+def _recurrence() -> tuple[np.ndarray, np.ndarray]:
     """a, c of p_{l+1,m} = a z p_lm - c p_{l-1,m} in rows of m; p_mm at c_mm.
 
     c_mm multiplies what is not there, so that its place holds the start.
     """
-    m, l = np.meshgrid(np.arange(L + 1), np.arange(L + 1), indexing="ij")
+    m, l = np.meshgrid(np.arange(LAST + 1), np.arange(LAST + 1), indexing="ij")
     below = np.maximum((l + 1) ** 2 - m**2, 1)
     a = np.sqrt((2 * l + 1) * (2 * l + 3) / below)
     c = np.sqrt((2 * l + 3) * np.maximum(l**2 - m**2, 0) / (np.abs(2 * l - 1) * below))
-    k = np.arange(1, L + 1)
+    k = np.arange(1, LAST + 1)
     start = np.sqrt(np.append(1.0, 2 * np.cumprod((2 * k + 1) / (2 * k))))
-    c[np.arange(L + 1), np.arange(L + 1)] = start
-    return jnp.asarray(a.ravel()), jnp.asarray(c.ravel())
-
-
-def _totals(L: int, q, k, w, beta) -> Float[Array, "m 1"]:
-    return _of_points(L, q, k, w, beta)[:, :1]
+    c[np.arange(LAST + 1), np.arange(LAST + 1)] = start
+    return a.ravel(), c.ravel()
 
 
 def _of_points(
-    L: int,
+    L: Int[Array, ""],
     q: Float[Array, "m 3"],
     k: Float[Array, "n 3"],
     w: Float[Array, "n"],
@@ -144,17 +140,17 @@ def _of_points(
     i_l / beta = (i_{l-1} - i_{l+1}) / (2l + 1) and
     i_l' = (l i_{l-1} + (l + 1) i_{l+1}) / (2l + 1) nothing is divided by beta.
     """
-    b = coefficients(beta)[: L + 2]
-    l = jnp.arange(L + 1.0)
-    before, after = jnp.concatenate([jnp.zeros(1), b[:L]]), b[1:]
+    b = coefficients(beta)
+    l = jnp.arange(LAST + 1.0)
+    before, after = jnp.concatenate([jnp.zeros(1), b[:LAST]]), b[1:]
     slope = jnp.where(l > 0, (before - after) / (2 * l + 1), 0.0)
     radial = (l * before + (l + 1) * after) / (2 * l + 1)
     unit = q / jnp.linalg.norm(q, axis=1, keepdims=True)
     keys = k / jnp.linalg.norm(k, axis=1, keepdims=True)
     moments = _moments(L, padded(keys, TOKENS), padded(w, TOKENS))
     series = [
-        (moments.reshape(2, L + 1, L + 1) * s[None, None]).reshape(2, -1)
-        for s in (b[: L + 1], radial, slope)
+        (moments.reshape(2, LAST + 1, LAST + 1) * s[None, None]).reshape(2, -1)
+        for s in (b[: LAST + 1], radial, slope)
     ]
     values = _evaluated(L, padded(unit, TOKENS), jnp.concatenate(series))
     total, along, *parts = (v[: q.shape[0], None] for v in values)
@@ -163,27 +159,27 @@ def _of_points(
     return jnp.concatenate([total, along * unit + tangent], axis=1)
 
 
-def _moments(L: int, x: Float[Array, "n 3"], w: Float[Array, "n"]):
-    """sum_j w_j (R, S)_lm(x_j), in rows of m, zero for l < m: shape (2, (L + 1)^2)."""
+def _moments(L: Int[Array, ""], x: Float[Array, "n 3"], w: Float[Array, "n"]):
+    """sum_j w_j (R, S)_lm(x_j), in rows of m, zero unless m <= l <= L."""
     from jax.experimental import pallas as pl
 
-    size, blocks = (L + 1) ** 2, x.shape[0] // TOKENS
+    size, blocks = (LAST + 1) ** 2, x.shape[0] // TOKENS
 
-    def body(x_ref, y_ref, z_ref, w_ref, a_ref, c_ref, real_ref, imaginary_ref):
-        x, y, z = x_ref[...], y_ref[...], z_ref[...]
+    def body(L_ref, x_ref, y_ref, z_ref, w_ref, a_ref, c_ref, real_ref, imaginary_ref):
+        x, y, z, L = x_ref[...], y_ref[...], z_ref[...], L_ref[0]
 
         def order(m, power):
             c, s = power
 
             def degree(l, p):
                 now, last = p
-                at = m * (L + 1) + l
+                at = m * (LAST + 1) + l
                 real_ref[0, at] = (now * c).sum()
                 imaginary_ref[0, at] = (now * s).sum()
                 following = a_ref[at] * z * now
                 return following - jnp.where(l > m, c_ref[at], 0.0) * last, now
 
-            start = jnp.zeros_like(z) + c_ref[m * (L + 1) + m]
+            start = jnp.zeros_like(z) + c_ref[m * (LAST + 1) + m]
             lax.fori_loop(m, L + 1, degree, (start, jnp.zeros_like(z)))
             return c * x - s * y, c * y + s * x
 
@@ -197,25 +193,26 @@ def _moments(L: int, x: Float[Array, "n 3"], w: Float[Array, "n"]):
     parts = fused_call(
         body,
         (blocks,),
-        (*x.T, w, *_recurrence(L)),
-        [line] * 4 + [table] * 2,
+        (L[None], *x.T, w, *map(jnp.asarray, _recurrence())),
+        [pl.BlockSpec((1,), lambda i: (0,))] + [line] * 4 + [table] * 2,
         [partial] * 2,
         [row] * 2,
         WARPS,
     )
-    l, m = jnp.arange(L + 1)[None, :], jnp.arange(L + 1)[:, None]
-    there = (l >= m).reshape(-1)  # below the diagonal nothing was written
+    every = jnp.arange(LAST + 1, dtype=L.dtype)
+    l, m = every[None, :], every[:, None]
+    there = ((m <= l) & (l <= L)).reshape(-1)  # elsewhere nothing was written
     return jnp.stack([jnp.where(there, part, 0.0).sum(axis=0) for part in parts])
 
 
-def _evaluated(L: int, x: Float[Array, "n 3"], series: Float[Array, "6 k"]):
+def _evaluated(L: Int[Array, ""], x: Float[Array, "n 3"], series: Float[Array, "6 k"]):
     """Values of the first two series of (R, S)_lm, and the gradient of the third."""
     from jax.experimental import pallas as pl
 
-    size = (L + 1) ** 2
+    size = (LAST + 1) ** 2
 
-    def body(x_ref, y_ref, z_ref, a_ref, c_ref, *refs):
-        x, y, z = x_ref[...], y_ref[...], z_ref[...]
+    def body(L_ref, x_ref, y_ref, z_ref, a_ref, c_ref, *refs):
+        x, y, z, L = x_ref[...], y_ref[...], z_ref[...], L_ref[0]
         zero = jnp.zeros_like(z)
 
         def order(m, state):
@@ -243,21 +240,21 @@ def _evaluated(L: int, x: Float[Array, "n 3"], series: Float[Array, "6 k"]):
     return fused_call(
         body,
         (x.shape[0] // TOKENS,),
-        (*x.T, *_recurrence(L), *series),
-        [line] * 3 + [table] * 8,
+        (L[None], *x.T, *map(jnp.asarray, _recurrence()), *series),
+        [pl.BlockSpec((1,), lambda i: (0,))] + [line] * 3 + [table] * 8,
         [jax.ShapeDtypeStruct((x.shape[0],), x.dtype)] * 5,
         [line] * 5,
         WARPS,
     )
 
 
-def _over_degrees(L: int, m, z, a_ref, c_ref, refs) -> list[Array]:
+def _over_degrees(L, m, z, a_ref, c_ref, refs) -> list[Array]:
     """sum_l k_l p_lm(z) for six series k, and sum_l k_l p_lm'(z) for the last two."""
     zero = jnp.zeros_like(z)
 
     def degree(l, carry):
         (now, last), (slope, slope_last), parts = carry
-        at = m * (L + 1) + l
+        at = m * (LAST + 1) + l
         k = [ref[at] for ref in refs]
         terms = [v * now for v in k] + [v * slope for v in k[4:]]
         parts = [part + term for part, term in zip(parts, terms, strict=True)]
@@ -266,6 +263,6 @@ def _over_degrees(L: int, m, z, a_ref, c_ref, refs) -> list[Array]:
         steeper = a * (now + z * slope) - c * slope_last
         return (following, now), (steeper, slope), parts
 
-    start = zero + c_ref[m * (L + 1) + m]
+    start = zero + c_ref[m * (LAST + 1) + m]
     first = ((start, zero), (zero, zero), [zero] * 8)
     return lax.fori_loop(m, L + 1, degree, first)[2]

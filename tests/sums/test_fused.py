@@ -112,7 +112,6 @@ def test_circle_drift_by_fused_modes_equals_the_exact_one(beta, monkeypatch):
 @pytest.mark.parametrize("beta", [0.0, 0.3, 9.0, -9.0, 60.0, 2000.0])
 def test_drift_on_s2_by_fused_harmonics_equals_the_exact_one(beta, monkeypatch):
     """Poles, where longitude has no meaning, among the tokens; beyond 900 exact."""
-    monkeypatch.setattr(_pallas_sphere, "DEGREES", (16, 32, 64))
     monkeypatch.setattr(_spectral, "transform_for", lambda d: FusedHarmonics)
     monkeypatch.setattr(_spectral, "largest_beta", lambda d: 900.0)
     kernel = problem(301, 3, beta, False, 3)
@@ -135,7 +134,6 @@ def test_harmonic_coefficients_are_spherical_bessel_functions(beta):
     ("d", "fused"), thinned([(2, FusedModes), (3, FusedHarmonics)], (2, FusedModes))
 )
 def test_fused_modes_at_other_queries_and_their_gradient(d, fused, monkeypatch):
-    monkeypatch.setattr(_pallas_sphere, "DEGREES", (32,))
     q, k = problem(40, d, 0.0, False, 4).queries, problem(70, d, 0.0, False, 5)
     kernel = Kernel(q, k.keys, k.keys, k.log_weights, jnp.asarray(9.0), unit=True)
 
