@@ -139,6 +139,63 @@ def general_rows():
             yield timed("general, causal" if causal else "general", kernel)
 
 
+def heads_rows():
+    """All heads of a layer in one call, values of rank k summed in k dimensions."""
+    rng = np.random.default_rng(5)
+    for n, d, count in ((8_192, 768, 12), (65_536, 128, 8)):
+        k = d // count
+        kernel = kernel_of(tokens(n, d, d))
+        Q, K, U = rng.normal(size=(3, count, k, d)) / np.sqrt(d)
+        heads = pf.Heads(
+            [
+                pf.Attention(BETA, q, key, (u.T, u))
+                for q, key, u in zip(Q, K, U, strict=True)
+            ]
+        )
+        mu = pf.Particles(pf.Sphere(d), tokens(n, d, d)).astype("float32")
+        drive = jax.jit(lambda points: heads.drive(0.0, mu.moved(points)).vector)  # noqa: B023
+        row = {"work": f"{count} heads of rank {k}", "n": n, "d": d}
+        row["seconds"] = seconds(drive, mu.points)
+        row["torch"] = torch_heads_seconds(kernel.queries, Q, K, U)
+        yield row
+
+
+def torch_heads_seconds(x, Q, K, U):
+    """The same layer by torch's memory-efficient attention in float32."""
+    try:
+        import torch
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+    except ImportError:
+        return None
+    x, Q, K, U = (
+        torch.tensor(np.asarray(a, np.float32), device="cuda") for a in (x, Q, K, U)
+    )
+    spans = []
+    with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION), torch.no_grad():
+        for _ in range(4):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            q, k, v = (torch.einsum("nd,hkd->hnk", x, w)[None] for w in (Q, K, U))
+            a = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=BETA)
+            torch.einsum("hnk,hkd->nd", a[0], U)
+            torch.cuda.synchronize()
+            spans.append(time.perf_counter() - start)
+    return statistics.median(spans[1:])
+
+
+def table_rows():
+    """The journeys by which the library is judged, in one run."""
+    for n, d in (
+        *((65_536, d) for d in (8, 9, 128, 256, 512, 1024)),
+        *((100_003, d) for d in (8, 16)),
+    ):
+        yield timed("drift", kernel_of(tokens(n, d, d)), torch=False)
+    yield from general_rows()
+    yield from heads_rows()
+    yield from sphere_rows()
+    yield from flow_rows()
+
+
 def circle_rows():
     """What a user calls: by `Auto`, with isolated tokens and self terms."""
     for n in (10**6, 10**7, 10**8):
@@ -264,8 +321,10 @@ def shown(row):
 
 
 GROUPS = {
+    "table": table_rows,
     "drifts": drift_rows,
     "general": general_rows,
+    "heads": heads_rows,
     "circle": circle_rows,
     "sphere": sphere_rows,
     "flows": flow_rows,
@@ -277,7 +336,7 @@ GROUPS = {
 def main():
     print(jax.devices()[0].device_kind, "jax", jax.__version__)
     rows = []
-    for name in sys.argv[1:] or GROUPS:
+    for name in sys.argv[1:] or [name for name in GROUPS if name != "table"]:
         for row in GROUPS[name]():
             rows.append(row)
             print(shown(row), flush=True)

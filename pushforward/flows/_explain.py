@@ -1,7 +1,4 @@
-"""How a flow ended, in words.
-
-How the flow of a density ended, in words.
-"""
+"""How a flow of tokens, of a density or of a Gaussian ended, in words."""
 
 from typing import Any
 
@@ -54,8 +51,10 @@ def _speed(
     return solver.speed(mu.rule_of(field), t, mu)
 
 
-ROUNDING = 1e-14  # speeds below this are what rounding makes of zero
 TOGETHER = 1e-6  # radius at which tokens count as one atom in an outcome
+# What rounding makes of a speed of zero, and the least answer to a nudge that still
+# tells a balance of forces from forces that have underflowed.
+ROUNDING = {"float64": (1e-14, 1e-10), "float32": (5e-6, 1e-3)}
 
 
 def explain(
@@ -112,54 +111,58 @@ def _at_rest(carry: Carry, field: AbstractField, solver: AbstractSolver) -> Outc
 def particles_at_rest(mu: Particles, carry: Carry, field: AbstractField) -> Outcome:
     """Tell apart: one cluster, forces in balance, forces too small, still moving."""
     t, steps = float(carry.t), int(carry.accepted)
-    atoms = mu if field.ordered else mu.merge(TOGETHER)
-    if mu.n > 1 and len(np.unique(mu.labels(TOGETHER))) == 1:
+    labels = mu.labels(TOGETHER)
+    if mu.n > 1 and labels.max() == 0:
         return Outcome(
             "one cluster",
             f"at t = {t:.6g} all {tokens(mu)} tokens lie within {TOGETHER:g} of each "
             f"other ({steps} steps).",
         )
-    speed, response = _speed_and_response(field, carry.t, atoms)
-    if speed > ROUNDING:
+    atoms = mu if field.ordered else mu.gathered(labels)
+    rounding, least = ROUNDING[mu.points.dtype.name]
+    speed = float(_largest_speed(field, carry.t, atoms))
+    if speed > rounding:
         clusters = f"{atoms.n} distinct points, " if atoms.n < mu.n else ""
         return Outcome(
             "reached t1", f"t = {t:.6g} in {steps} steps; {clusters}speed {speed:.3g}."
         )
-    if response > 1e-10 or atoms.n == 1:
+    # a nudge is costly to follow, and asked for only where nothing moves
+    if atoms.n == 1 or float(_response(field, carry.t, atoms)) > least:
         return Outcome(
             "stationary",
             f"at t = {t:.6g} no token moves: the forces balance (speed {speed:.3g}). "
             "If the balance is unstable, a small perturbation will leave it.",
         )
+    single = mu.points.dtype == np.float32
+    precision = "the precision of float32" if single else "what this precision resolves"
+    further = "in float64 or with merge=Merge()" if single else "with merge=Merge()"
     return Outcome(
         "frozen",
-        f"at t = {t:.6g} the largest speed is {speed:.3g}, below what this precision "
-        f"resolves, with {atoms.n} separate tokens or clusters left. This is not "
-        "convergence: follow it further with merge=Merge().",
+        f"at t = {t:.6g} the largest speed is {speed:.3g}, below {precision}, "
+        f"with {atoms.n} separate tokens or clusters left. This is not "
+        f"convergence: follow it further {further}.",
     )
 
 
-def _speed_and_response(
-    field: AbstractField, t: Number, mu: Particles
-) -> tuple[float, float]:
-    """The largest speed or change of mass, and how it reacts to a nudge of every token.
+@eqx.filter_jit
+def _largest_speed(field: AbstractField, t: Number, mu: Particles) -> Array:
+    """The largest speed or change of mass."""
+    motion = field(t, mu)
+    speed = jnp.max(jnp.linalg.norm(motion.v, axis=1))
+    if motion.g is None:
+        return speed
+    return jnp.maximum(speed, jnp.max(jnp.abs(mu.weights * motion.g)))
+
+
+@eqx.filter_jit
+def _response(field: AbstractField, t: Number, mu: Particles) -> Array:
+    """How velocities react to a nudge of every token.
 
     In a balance of forces a nudge brings them out of balance; where forces have
     underflowed a nudge changes nothing.
     """
     nudge = jax.random.normal(jax.random.key(0), mu.points.shape)
     direction = mu.space.tangent(mu.points, nudge.astype(mu.points.dtype))
-    speed, response = _at(field, t, mu, direction)
-    return float(speed), float(response)
-
-
-@eqx.filter_jit
-def _at(
-    field: AbstractField, t: Number, mu: Particles, direction
-) -> tuple[Array, Array]:
     velocity = lambda x: field(t, mu.moved(x)).v  # noqa: E731
-    v, dv = jax.jvp(velocity, (mu.points,), (direction,))
-    dv = mu.space.tangent(mu.points, dv)
-    growth = field(t, mu).g
-    change = 0.0 if growth is None else jnp.max(jnp.abs(mu.weights * growth))
-    return jnp.maximum(jnp.max(jnp.abs(v)), change), jnp.max(jnp.abs(dv))
+    _, change = jax.jvp(velocity, (mu.points,), (direction,))
+    return jnp.max(jnp.abs(mu.space.tangent(mu.points, change)))

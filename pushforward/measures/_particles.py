@@ -128,7 +128,10 @@ class Particles(AbstractMeasure):
 
     def merge(self, radius: float) -> Particles:
         """One atom per component at the radius: weights add, points are averaged."""
-        labels = self.labels(radius)
+        return self.gathered(self.labels(radius))
+
+    def gathered(self, labels: Int[np.ndarray, "n"]) -> Particles:
+        """One atom per label 0, 1, ...: weights add, points are averaged."""
         k = int(labels.max()) + 1
         dtype = self.points.dtype
         weights = np.bincount(labels, np.asarray(self.weights), minlength=k)

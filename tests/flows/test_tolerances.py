@@ -31,3 +31,14 @@ def test_given_tolerances_are_kept():
     assert tuple(map(float, double)) == (1e-8, 1e-10)
     single = pf.Adaptive(atol=1e-3).tolerances(jnp.float32)
     np.testing.assert_allclose(single, (1e-5, 1e-3), rtol=1e-6)
+
+
+def test_float32_says_when_its_precision_is_reached():
+    """Four directions at beta = 60 attract with e^-60, and at beta = 1 for real."""
+    corners = pf.Particles(pf.Circle(), [[1, 0], [0, 1], [-1, 0], [0, -1.0]])
+    corners = corners.astype("float32")
+    frozen = pf.flow(pf.Attention(60.0), corners, 1.0, save=2).outcome
+    assert frozen.kind == "frozen" and "the precision of float32" in frozen.message
+    assert "in float64" in frozen.message
+    balanced = pf.flow(pf.Attention(1.0), corners, 1.0, save=2).outcome
+    assert balanced.kind == "stationary"
