@@ -2,7 +2,7 @@
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from pushforward._checks import is_traced, scalar, whole
 from pushforward._shapes import Number
@@ -12,6 +12,7 @@ from pushforward.fields._field import AbstractField
 from pushforward.fields._weights import inverse_temperature
 from pushforward.measures import Particles
 from pushforward.spaces import Circle, Sphere
+from pushforward.sums import by_rows
 
 STEEPEST = 80.0  # e^{80} is a float32: prefix sums carry the factor e^{lambda j/N}
 
@@ -109,8 +110,11 @@ class DecayingAttention(AbstractField):
         return 2 * n * (jnp.cos(n[:, None] * angle[None, :]) @ kernel) / count
 
     def _pairs(self, mu: Particles) -> Float[Array, "n d"]:
+        return by_rows(lambda rows: self._rows(mu, rows), mu.n, mu.n)
+
+    def _rows(self, mu: Particles, index: Int[Array, "b"]) -> Float[Array, "b d"]:
         x, n, dtype = mu.points, mu.n, mu.points.dtype
-        lag = jnp.arange(n)[:, None] - jnp.arange(n)[None, :]
+        lag = index[:, None] - jnp.arange(n)[None, :]
         past = lag > 0
         rate = (self.decay / n).astype(dtype)
         position = mu.log_weights[None, :] - rate * lag.astype(dtype)
@@ -119,9 +123,10 @@ class DecayingAttention(AbstractField):
         p = jnp.where(past, jnp.exp(jnp.where(past, position - top, 0.0)), 0.0)
         mass = p.sum(axis=1, keepdims=True)
         p = p / jnp.where(mass > 0, mass, 1.0)
-        logits = self.beta.astype(dtype) * (x @ x.T) + self.log_scale.astype(dtype)
+        beta, log_scale = self.beta.astype(dtype), self.log_scale.astype(dtype)
+        logits = beta * (x[index] @ x.T) + log_scale
         pull = p * jnp.exp(jnp.where(past, logits, 0.0))
-        return self.beta.astype(dtype) * (pull @ x)
+        return beta * (pull @ x)
 
 
 def _powers(x: Float[Array, "n 2"], modes: int) -> tuple[Array, Array]:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import jax.numpy as jnp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float, Int, Real
 
 from pushforward._checks import positive
 from pushforward._shapes import Number
 from pushforward.fields._mean_field import AbstractMeanField
 from pushforward.fields._weights import apply, attention_matrices, without_matrices
 from pushforward.measures import AbstractMeasure
+from pushforward.sums import by_rows
 
 
 class HardAttention(AbstractMeanField):
@@ -44,12 +45,16 @@ class HardAttention(AbstractMeanField):
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
         """The mean of V y over the best matches of x."""
-        match = apply(self.Q, x, "Q") @ apply(self.K, mu.points, "K").T
-        tie = self.tie.astype(match.dtype)
-        best = match >= match.max(axis=1, keepdims=True) - tie
-        weights = jnp.where(best, mu.weights[None, :], 0.0)
-        mean = (weights @ mu.points) / weights.sum(axis=1, keepdims=True)
-        return apply(self.V, mean)
+        q, k = apply(self.Q, x, "Q"), apply(self.K, mu.points, "K")
+        tie = self.tie.astype(q.dtype)
+
+        def mean(rows: Int[Array, "b"]) -> Float[Array, "b d"]:
+            match = q[rows] @ k.T
+            best = match >= match.max(axis=1, keepdims=True) - tie
+            weights = jnp.where(best, mu.weights[None, :], 0.0)
+            return (weights @ mu.points) / weights.sum(axis=1, keepdims=True)
+
+        return apply(self.V, by_rows(mean, x.shape[0], mu.n))
 
     @property
     def isotropic(self) -> bool:

@@ -18,9 +18,7 @@ from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
 from pushforward.fields._weights import apply, inverse_temperature, without_matrices
 from pushforward.measures import Particles
-
-DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
-ROWS = 128  # rows at a time above that
+from pushforward.sums import by_rows
 
 
 class AbstractBias(eqx.Module):
@@ -123,15 +121,7 @@ class PositionAttention(AbstractField):
 
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The biased softmax average over the past, and the share kept by itself."""
-        n = mu.n
-        if n * n <= DENSE_PAIRS:
-            others, own = self._rows(mu, jnp.arange(n))
-        else:
-            blocks = -(-n // ROWS)
-            index = jnp.minimum(jnp.arange(blocks * ROWS), n - 1)
-            one = jax.checkpoint(lambda rows: self._rows(mu, rows))
-            others, own = jax.lax.map(one, index.reshape(blocks, ROWS))
-            others, own = others.reshape(-1, mu.d)[:n], own.reshape(-1)[:n]
+        others, own = by_rows(lambda rows: self._rows(mu, rows), mu.n, mu.n)
         return with_self(self.V, others, own, mu)
 
     @property

@@ -9,6 +9,7 @@ from pushforward._checks import is_traced, positive
 from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Sphere
+from pushforward.sums import by_rows
 
 SMALLEST_RADIUS = (
     1e-7  # its square is fifty times the rounding of |x|^2 + |y|^2 - 2<x,y>
@@ -68,15 +69,23 @@ class Slots(eqx.Module):
         return self.parent == jnp.arange(len(self.parent))
 
 
-def close_pairs(
+def lowest_in_reach(
     space: AbstractSpace, slots: Slots, radius: Number
-) -> Bool[Array, "n n"]:
-    """Pairs of living atoms within the radius, each with itself included."""
-    x, alive = slots.points, slots.alive
+) -> Int[Array, "n"]:
+    """The lowest living atom within the radius of each; itself where there is none.
+
+    No table of all pairs is held, so that a million tokens may begin to merge.
+    """
+    x, alive, n = slots.points, slots.alive, len(slots.parent)
     squares = jnp.sum(x**2, axis=1)
-    chord2 = squares[:, None] + squares[None, :] - 2 * (x @ x.T)
-    near = (chord2 <= _chord(space, radius) ** 2) & alive[:, None] & alive[None, :]
-    return near | jnp.eye(len(x), dtype=bool)
+    reach2 = _chord(space, radius) ** 2
+
+    def lowest(i: Int[Array, "b"]) -> Int[Array, "b"]:
+        chord2 = squares[i, None] + squares[None, :] - 2 * (x[i] @ x.T)
+        near = (chord2 <= reach2) & alive[i, None] & alive[None, :]
+        return jnp.argmax(near | (i[:, None] == jnp.arange(n)[None, :]), axis=1)
+
+    return by_rows(lowest, n, n)
 
 
 def some_close(space: AbstractSpace, slots: Slots, radius: Number) -> Bool[Array, ""]:
@@ -94,7 +103,7 @@ def some_close(space: AbstractSpace, slots: Slots, radius: Number) -> Bool[Array
     along = jnp.where(slots.alive, x @ line, apart)
     order = jnp.argsort(along)
     x, along, alive = x[order], along[order], slots.alive[order]
-    reach = 1.05 * _chord(space, radius)  # the rounding of squares in `close_pairs`
+    reach = 1.05 * _chord(space, radius)  # the rounding of squares in `lowest_in_reach`
     found = jnp.any(along[NEIGHBORS:] - along[:-NEIGHBORS] <= reach)
     for k in range(1, NEIGHBORS):
         chord2 = jnp.sum((x[k:] - x[:-k]) ** 2, axis=1)
@@ -109,18 +118,17 @@ def _chord(space: AbstractSpace, radius: Number):
 def merge_once(
     space: AbstractSpace,
     slots: Slots,
-    near: Bool[Array, "n n"],
+    lowest: Int[Array, "n"],
     log_t: Number,
     arc: Number,
 ) -> Slots:
     """Atoms within reach of a leader become part of it.
 
-    A leader has no atom of lower index within reach. An atom that is close only to
+    A leader is the lowest atom within its own reach. An atom that is close only to
     atoms which are absorbed themselves waits for the next step: chains of close atoms
     would otherwise merge over lengths far beyond the radius.
     """
     n = len(slots.parent)
-    lowest = jnp.argmax(near, axis=1)  # the lowest index within reach
     leads = lowest == jnp.arange(n)
     first = jnp.where(leads[lowest], lowest, jnp.arange(n))
     stays = first == jnp.arange(n)

@@ -11,11 +11,11 @@ import dataclasses
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from pushforward._shapes import Number
 from pushforward.fields import Motion
-from pushforward.flows._merge import Slots, close_pairs, merge_once, some_close
+from pushforward.flows._merge import Slots, lowest_in_reach, merge_once, some_close
 from pushforward.flows._merging_motion import InUnits, divided, fresh_motion, rate
 from pushforward.flows._merging_state import (
     BALANCED,
@@ -56,16 +56,16 @@ def start(segment: MergingProblem, slots: Slots, leg: Leg) -> MergingCarry:
         zero,
         zero,
     )
-    near = close_pairs(segment.template.space, slots, segment.merge.radius)
-    return anew(segment, unset, leg, near)
+    lowest = lowest_in_reach(segment.template.space, slots, segment.merge.radius)
+    return anew(segment, unset, leg, lowest)
 
 
 def anew(
-    segment: MergingProblem, carry: MergingCarry, leg: Leg, near: Bool[Array, "n n"]
+    segment: MergingProblem, carry: MergingCarry, leg: Leg, lowest: Int[Array, "n"]
 ) -> MergingCarry:
-    """Merge the pairs that are near, and measure the motion in a fresh unit."""
+    """Merge what is within reach, and measure the motion in a fresh unit."""
     space = segment.template.space
-    slots = merge_once(space, carry.slots, near, carry.log_t, carry.arc)
+    slots = merge_once(space, carry.slots, lowest, carry.log_t, carry.arc)
     carry = eqx.tree_at(lambda c: c.slots, carry, slots)
     rule, mu = segment.rule(carry, leg), segment.measure(slots)
     motion, unit, balanced = fresh_motion(rule, mu)
@@ -94,7 +94,7 @@ def anew(
 
 def switched(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
     """The motion at the start of a leg on which the field is another one."""
-    return anew(segment, carry, leg, jnp.eye(len(carry.slots.parent), dtype=bool))
+    return anew(segment, carry, leg, jnp.arange(len(carry.slots.parent)))
 
 
 def _merged(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
@@ -102,10 +102,10 @@ def _merged(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCa
     space, radius = segment.template.space, segment.merge.radius
 
     def look(carry: MergingCarry) -> MergingCarry:
-        near = close_pairs(space, carry.slots, radius)
-        found = jnp.any(near & ~jnp.eye(len(near), dtype=bool))
-        merge = lambda c, near: anew(segment, c, leg, near)  # noqa: E731
-        return jax.lax.cond(found, merge, lambda c, near: c, carry, near)
+        lowest = lowest_in_reach(space, carry.slots, radius)
+        found = jnp.any(lowest != jnp.arange(len(lowest)))
+        merge = lambda c, lowest: anew(segment, c, leg, lowest)  # noqa: E731
+        return jax.lax.cond(found, merge, lambda c, lowest: c, carry, lowest)
 
     maybe = some_close(space, carry.slots, radius)
     return jax.lax.cond(maybe, look, lambda c: c, carry)

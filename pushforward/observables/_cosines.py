@@ -17,6 +17,7 @@ from pushforward._shapes import AnyArray, Number
 from pushforward.errors import InputError, NumericalError
 from pushforward.measures import Density, Gaussian, Particles
 from pushforward.spaces import norm
+from pushforward.sums import by_rows
 
 MOST_PAIRED = 20_000  # tokens whose n (n - 1) / 2 cosines still fit into 1.6 GB
 MOST_COUNTED = 200_000  # tokens whose pairs are counted one by one in minutes
@@ -136,7 +137,9 @@ class ClosePairs(eqx.Module):
         """The share, in [0, 1]; one for a single token."""
         measure("mu", mu)
         x = directions(mu)
-        close = jnp.sum((x @ x.T) >= self.threshold.astype(x.dtype)) - mu.n
+        threshold = self.threshold.astype(x.dtype)
+        near = by_rows(lambda i: jnp.sum(x[i] @ x.T >= threshold, axis=1), mu.n, mu.n)
+        close = jnp.sum(near) - mu.n
         return close / max(mu.n * (mu.n - 1), 1) if mu.n > 1 else jnp.ones(())
 
 
@@ -150,7 +153,7 @@ def effective_rank(mu: Particles) -> Float[Array, ""]:
     """exp of the entropy of the normalized eigenvalues of the Gram matrix."""
     measure("mu", mu)
     x = mu.points * jnp.exp(mu.log_weights / 2)[:, None]
-    eigenvalues = jnp.linalg.svd(x, compute_uv=False) ** 2
+    eigenvalues = jnp.linalg.svd(x, full_matrices=False, compute_uv=False) ** 2
     p = eigenvalues / eigenvalues.sum()
     return jnp.exp(-jnp.sum(jnp.where(p > 0, p * jnp.log(jnp.where(p > 0, p, 1.0)), 0)))
 

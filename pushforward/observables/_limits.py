@@ -102,8 +102,13 @@ def limit_set_gap(
     measure("mu", mu)
     B = matrix_or_none("B", B)
     x = np.asarray(mu.points, dtype=float)
-    match = (x if B is None else x @ np.asarray(B).T) @ x.T
-    return float((match.max(axis=1) - np.diag(match)).max())
+    seen = x if B is None else x @ np.asarray(B).T
+    step = max(1, 2**21 // len(x))  # rows at a time, so that memory is linear in n
+    gap = -np.inf
+    for k in range(0, len(x), step):
+        match = seen[k : k + step] @ x.T
+        gap = max(gap, (match.max(axis=1) - np.diag(match, k)).max())
+    return float(gap)
 
 
 def hull_volume(mu: Particles) -> float:

@@ -6,6 +6,7 @@ from pushforward.sums._auto import describe as describe
 from pushforward.sums._balanced import balanced as balanced
 from pushforward.sums._balanced import balancing as balancing
 from pushforward.sums._balanced import reweighted as reweighted
+from pushforward.sums._by_rows import by_rows as by_rows
 from pushforward.sums._exact import Exact as Exact
 from pushforward.sums._funk_hecke import funk_hecke as funk_hecke
 from pushforward.sums._funk_hecke import kernel_modes as kernel_modes
