@@ -13,7 +13,6 @@ from pushforward.fields import (
     ByLag,
     PositionAttention,
     Window,
-    _position,
 )
 
 
@@ -63,14 +62,6 @@ def test_strong_alibi_sees_only_the_neighbor(sine):
     x = np.asarray(mu.points)
     pull = x[:-1] - (x[:-1] * x[1:]).sum(1, keepdims=True) * x[1:]
     assert v[1:] == pytest.approx(np.exp(-20.0) * pull, rel=1e-7)
-
-
-def test_row_blocks_give_the_same(sine, monkeypatch):
-    mu = pf.Particles(pf.Sphere(3), sine(300, 3))
-    field = PositionAttention(4.0, Alibi(0.1))
-    dense = field(0.0, mu).v
-    monkeypatch.setattr(_position, "DENSE_PAIRS", 1)
-    assert np.abs(np.asarray(field(0.0, mu).v - dense)).max() < 1e-15
 
 
 def test_background_is_causal_attention_with_a_frozen_prefix(sine):
