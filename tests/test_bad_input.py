@@ -230,6 +230,14 @@ CASES = {
         lambda: pf.Perceptron(np.eye(3), np.ones((2, 3))),
         ["(d, h)", "(3, 3)", "(2, 3)"],
     ),
+    "perceptron output bias": (
+        lambda: pf.Perceptron(np.eye(3), np.eye(3), c=np.ones(2)),
+        ["c", "(3,)", "(2,)", "row of `W`"],
+    ),
+    "perceptron output bias in a wrong place": (
+        lambda: pf.Perceptron(np.eye(3), np.eye(3), None, np.ones(3)),
+        ["activation", "jnp.tanh", "c=..."],
+    ),
     "perceptron of another dimension": (
         lambda: pf.flow(pf.Perceptron(np.eye(2), np.eye(2)), MU, 1.0),
         ["A", "(2, 2)", "3"],

@@ -181,12 +181,8 @@ def _perceptron(
                 "there is no field. Use `split_motion` for what it adds."
             )
         return GatedPerceptron(W, A, G, s)
-    # The output bias is one more hidden unit that is always on.
-    on = 8.0
-    W = jnp.concatenate([W, (c / s(jnp.asarray(on)))[:, None]], axis=1)
-    A = jnp.concatenate([A, jnp.zeros((1, A.shape[1]))])
-    b = jnp.concatenate([b, jnp.full(1, on)])
     if lifted:
+        c = jnp.append(c, 0.0)
         W = jnp.concatenate([W, jnp.zeros((1, W.shape[1]))])
         A = jnp.concatenate([A, jnp.zeros((len(A), 1))], axis=1)
-    return Perceptron(W, A, b, s)
+    return Perceptron(W, A, b, s, c=c)

@@ -62,7 +62,7 @@ FIELDS = {
         pf.Heads([pf.Attention(1.0), pf.Attention(4.0)]),
         pf.Heads([pf.Attention(1.0), pf.Attention(4.0, V=V)]),
     ],
-    "Perceptron": [pf.Perceptron(W, A, b), pf.Perceptron(W, A, b, jnp.tanh)],
+    "Perceptron": [pf.Perceptron(W, A, b), pf.Perceptron(W, A, b, jnp.tanh, c=b[:3])],
     "Switched": [
         pf.Switched([pf.Attention(1.0), pf.Attention(9.0)], [0.0, 1.0, 2.0]),
         pf.Switched([pf.Attention(1.0), pf.Perceptron(W, A, b)], [0.0, 1.0, 2.0]),

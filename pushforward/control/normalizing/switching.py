@@ -72,4 +72,5 @@ def _neurons(field: Perceptron) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             f"`field` must be a Perceptron with the ReLU activation, got {field!r}: "
             "only then is every piece known in closed form."
         )
+    field = field.without_output_bias()
     return np.asarray(field.W).T, np.asarray(field.A), np.asarray(field.b)

@@ -167,6 +167,7 @@ def _weights(field: AbstractField, d: int) -> list[np.ndarray]:
 
 def _distinct_units(part: Perceptron) -> list[np.ndarray]:
     """Equal hidden units counted once, with the sum of their columns of W."""
+    part = part.without_output_bias()
     W, U, b = np.asarray(part.W), np.asarray(part.A), np.asarray(part.b)
     rows, place = np.unique(np.column_stack([U, b]), axis=0, return_inverse=True)
     columns = np.zeros((len(W), len(rows)))

@@ -144,5 +144,6 @@ def _norms(part: object) -> dict[str, float]:
         Q = 1.0 if part.Q is None else size(part.Q)
         return {"V": V, "B": abs(float(part.beta)) * Q}
     if isinstance(part, Perceptron):
+        part = part.without_output_bias()
         return {"W": size(part.W), "U": size(part.A), "b": size(part.b)}
     return {}
