@@ -46,33 +46,27 @@ class Switched(AbstractSeveral):
 
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The drive of the field in force at time t."""
-        driven = lambda f: f.drive(t, mu).filled()  # noqa: E731
-        return self._in_force(t, [partial(driven, field) for field in self.fields])
+        return self._in_force(t, [partial(f.drive, t, mu) for f in self.fields])
 
     def scaled_drive(
         self, t: Number, mu: Particles, log_unit: Float[Array, ""]
     ) -> Drive:
         """The scaled drive of the field in force at time t."""
-        scaled = lambda f: f.scaled_drive(t, mu, log_unit).filled()  # noqa: E731
-        return self._in_force(t, [partial(scaled, field) for field in self.fields])
+        drives = [partial(f.scaled_drive, t, mu, log_unit) for f in self.fields]
+        return self._in_force(t, drives)
 
     def on_density(self, basis: AbstractBasis) -> Rule:
         """The rule of the field in force at time t."""
         rules = [field.on_density(basis) for field in self.fields]
 
-        def filled(rule: Rule, t, rho: Density) -> Motion:
-            v, g = rule(t, rho)
-            return Motion(v, jnp.zeros_like(v[:, 0]) if g is None else g)
-
         def motion(t, rho: Density) -> Motion:
-            return self._in_force(t, [partial(filled, rule, t, rho) for rule in rules])
+            return self._in_force(t, [partial(rule, t, rho) for rule in rules])
 
         return motion
 
     def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
         """The velocity of the field in force at time t."""
-        own = lambda field: field.on_gaussian(t, mu)  # noqa: E731
-        return self._in_force(t, [partial(own, field) for field in self.fields])
+        return self._in_force(t, [partial(f.on_gaussian, t, mu) for f in self.fields])
 
     def switch_times(self) -> list[Float[Array, "k"]]:
         """Its own times, and those of its fields."""
@@ -87,5 +81,18 @@ class Switched(AbstractSeveral):
         """The value in force at time t, zero before the first and after the last."""
         k = jnp.searchsorted(self.times, t, side="right") - 1
         inside = (k >= 0) & (k < len(values))
-        found = jax.lax.switch(jnp.clip(k, 0, len(values) - 1), values)
+        shapes = [jax.eval_shape(value) for value in values]
+        alike = [partial(_filled, value, shapes) for value in values]
+        found = jax.lax.switch(jnp.clip(k, 0, len(values) - 1), alike)
         return jax.tree_util.tree_map(lambda a: jnp.where(inside, a, 0.0), found)
+
+
+def _filled(value: Callable, shapes: list):
+    """The value, with zeros for what it does not have and another one does."""
+    own = value()
+
+    def full(part, *others):
+        shape = next((s for s in others if s is not None), None)
+        return jnp.zeros(shape.shape, shape.dtype) if part is None and shape else part
+
+    return type(own)(*map(full, own, *shapes))

@@ -7,10 +7,10 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from pushforward._checks import is_traced
 from pushforward._shapes import Number
-from pushforward.fields import AbstractField, Motion
+from pushforward.fields import Motion
 from pushforward.flows._adaptive import Adaptive
+from pushforward.flows._advance import known_switches
 from pushforward.flows._hosted import counts
 from pushforward.flows._merge import Slots
 from pushforward.flows._merging_loop import (
@@ -77,7 +77,7 @@ class MergingRun:
         self.store = store
         self.unwritten: tuple[Frame, Arrays] | None = None
         self.tokens, self.t = Tokens.start(segment.template), float(segment.t0)
-        self.switches = _switches(segment.field)
+        self.switches = known_switches(segment.field)
         self.frames: list[Frame] = []
         self.interrupted = False
         mu, n = segment.template, segment.template.n
@@ -251,9 +251,3 @@ class MergingRun:
         merges = self.tokens.table(self.carry.slots)
         last = float(merges.log_times[-1]) if len(merges.log_times) else self.log_t
         return explain_merging(self.carry, self.segment, self.t, last)
-
-
-def _switches(field: AbstractField) -> np.ndarray:
-    """The times at which a field jumps."""
-    times = [np.asarray(s) for s in field.switch_times() if not is_traced(s)]
-    return np.unique(np.concatenate([*times, np.empty(0)]))

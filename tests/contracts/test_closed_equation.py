@@ -59,10 +59,15 @@ OWN = {
 ROWS = [
     row
     for row in examples.examples({**examples.FIELDS, **OWN})
-    if row[0] not in examples.WITH_VELOCITIES  # their partners would need some, too
     if row[2].endswith("-0") or row[2] in ("GradientFlow-3", "Heads-1", "Attention-1")
 ]
 OTHER = Drift(jnp.array([1.0, 0.2, -0.4]))  # a partner with velocity and growth
+
+
+def partner(mu):
+    """A field with velocity and growth for the same tokens."""
+    moving = isinstance(mu.space, pf.TangentBundle)
+    return pf.Momentum(OTHER, pf.Friction(0.1)) if moving else OTHER
 
 
 def motion(field, mu):
@@ -89,9 +94,10 @@ def flows(field, mu):
 
 
 def adds(field, mu):
-    (v, g), (w, k) = motion(field, mu), motion(OTHER, mu)
-    same(motion(field + OTHER, mu), (v + w, g + k))
-    same(motion(OTHER - field, mu), (w - v, k - g))
+    other = partner(mu)
+    (v, g), (w, k) = motion(field, mu), motion(other, mu)
+    same(motion(field + other, mu), (v + w, g + k))
+    same(motion(other - field, mu), (w - v, k - g))
 
 
 def multiplies(field, mu):
@@ -100,13 +106,15 @@ def multiplies(field, mu):
 
 
 def makes_heads(field, mu):
-    (v, g), (w, k) = motion(field, mu), motion(OTHER, mu)
-    same(motion(pf.Heads([field, OTHER]), mu), (v + w, g + k))
+    other = partner(mu)
+    (v, g), (w, k) = motion(field, mu), motion(other, mu)
+    same(motion(pf.Heads([field, other]), mu), (v + w, g + k))
     same(motion(pf.Heads([field, field]), mu), (2 * v, 2 * g))
 
 
 def switches(field, mu):
-    for fields, times in [([field, OTHER], [0, 1, 2]), ([OTHER, field], [0, 0.25, 2])]:
+    other = partner(mu)
+    for fields, times in [([field, other], [0, 1, 2]), ([other, field], [0, 0.25, 2])]:
         same(motion(pf.Switched(fields, times), mu), motion(field, mu))
     v, g = motion(pf.Switched([field], [0.0, 0.4]), mu)
     assert not v.any() and not g.any()
@@ -148,7 +156,7 @@ def acts_on_a_gaussian(field, mu):
 
 def vectorises(field, mu):
     """A batch of measures is a loop over measures."""
-    other = examples.tokens("PreNorm" if mu.space == pf.Euclidean(3) else "", seed=5)
+    other = mu.moved(mu.points[::-1], mu.log_weights)
     both = jax.tree_util.tree_map(lambda *leaf: jnp.stack(leaf), mu, other)
     together = jax.vmap(lambda mu: field(T, mu))(both)
     for row, one in enumerate((mu, other)):
@@ -255,8 +263,9 @@ COLUMNS = {
     "scaled_drive": scales,
 }
 AT_TOKENS_ONLY = """
-    Background CausalAttention DecayingAttention DepthScaledNorm MixNorm Numbered
-    PeriNorm PositionAttention PreNorm RescaledAttention RescaledPerceptron UnitNorm
+    Background CausalAttention DecayingAttention DepthScaledNorm MixNorm Momentum
+    Numbered PeriNorm PositionAttention PreNorm RescaledAttention RescaledPerceptron
+    UnitNorm
 """.split()
 ORDERED = {"CausalAttention", "DecayingAttention", "Numbered", "PositionAttention"}
 AFFINE = """
@@ -266,7 +275,8 @@ AFFINE = """
 REFUSED = {
     "Density": set(AT_TOKENS_ONLY),
     "Gaussian": {row[0] for row in ROWS} - set(AFFINE),
-    "merge": ORDERED,
+    "merge": ORDERED | examples.WITH_VELOCITIES,
+    "ensemble": examples.WITH_VELOCITIES,  # noise would move places, too
 }
 
 
