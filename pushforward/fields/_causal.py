@@ -9,7 +9,12 @@ from jaxtyping import Array, Float, Real
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, softmax_affine
-from pushforward.fields._attention import scaled_softmax, self_kernel, with_self
+from pushforward.fields._attention import (
+    scaled_softmax,
+    self_kernel,
+    softmax_matrix,
+    with_self,
+)
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
 from pushforward.fields._weights import (
@@ -82,3 +87,7 @@ class CausalAttention(AbstractField):
         """The same, divided in the exponent."""
         total = RowScaled()(self_kernel(self, mu, causal=True))
         return scaled_softmax(self.V, total, mu, log_unit)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j e^{beta <Q x_k, K x_j>} / Z_k for j <= k, else zero."""
+        return softmax_matrix(self_kernel(self, mu, causal=True))

@@ -10,7 +10,7 @@ from pushforward._checks import positive
 from pushforward._shapes import Number
 from pushforward.fields._mean_field import AbstractMeanField
 from pushforward.fields._weights import apply, attention_matrices, without_matrices
-from pushforward.measures import AbstractMeasure
+from pushforward.measures import AbstractMeasure, Particles
 
 
 class HardAttention(AbstractMeanField):
@@ -44,12 +44,11 @@ class HardAttention(AbstractMeanField):
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
         """The mean of V y over the best matches of x."""
-        match = apply(self.Q, x, "Q") @ apply(self.K, mu.points, "K").T
-        tie = self.tie.astype(match.dtype)
-        best = match >= match.max(axis=1, keepdims=True) - tie
-        weights = jnp.where(best, mu.weights[None, :], 0.0)
-        mean = (weights @ mu.points) / weights.sum(axis=1, keepdims=True)
-        return apply(self.V, mean)
+        return apply(self.V, _best_matches(self, x, mu) @ mu.points)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j over the mass of C_i for j in C_i, else zero."""
+        return _best_matches(self, mu.points, mu)
 
     @property
     def isotropic(self) -> bool:
@@ -83,10 +82,24 @@ class HardRelaxation(AbstractMeanField):
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
         """V times the gap between x and its best matches."""
-        hard = HardAttention(self.Q, self.K, self.V, tie=self.tie)
-        return hard.at(t, x, mu) - apply(self.V, x)
+        return apply(self.V, _best_matches(self, x, mu) @ mu.points - x)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j over the mass of C_i for j in C_i, else zero."""
+        return _best_matches(self, mu.points, mu)
 
     @property
     def isotropic(self) -> bool:
         """Whether it has no matrices."""
         return without_matrices(self)
+
+
+def _best_matches(
+    field: HardAttention | HardRelaxation, x: Float[Array, "m d"], mu: AbstractMeasure
+) -> Float[Array, "m n"]:
+    """Shares of every point among the tokens that it likes best."""
+    match = apply(field.Q, x, "Q") @ apply(field.K, mu.points, "K").T
+    tie = field.tie.astype(match.dtype)
+    best = match >= match.max(axis=1, keepdims=True) - tie
+    masses = jnp.where(best, mu.weights[None, :], 0.0)
+    return masses / masses.sum(axis=1, keepdims=True)

@@ -204,6 +204,24 @@ def scales(field, mu):
         same([scaled.growth], [np.exp(3.0) * plain.growth])
 
 
+def pays_attention(field, mu):
+    """Rows sum to one, and what they see is what the field drives tokens by."""
+    A = field.attention_matrix(T, mu)
+    np.testing.assert_allclose(A.sum(axis=1), 1.0, atol=1e-14)
+    assert (A >= 0).all()
+    seen = A @ mu.points - (mu.points if mu.space == pf.Euclidean(3) else 0.0)
+    inner = getattr(field, "attention", field)  # before a perceptron
+    seen = seen if inner.V is None else seen @ inner.V.T
+    _parallel(mu.space.tangent(mu.points, seen), motion(inner, mu)[0])
+
+
+def _parallel(a, b):
+    """Every row a multiple of the other by a positive number."""
+    length = lambda x: np.linalg.norm(x, axis=1)  # noqa: E731
+    size = length(a) * length(b)
+    np.testing.assert_allclose(np.sum(a * b, axis=1), size, rtol=1e-12, atol=1e-14)
+
+
 def merges(field, mu):
     """As without merging, where nothing is close: the same motion, mass and time."""
     end = pf.flow(field, mu, 0.5 + SHORT, t0=0.5, save=2, merge=pf.Merge()).final
@@ -261,6 +279,7 @@ COLUMNS = {
     "ordered": says_whether_order_matters,
     "isotropic": says_whether_directions_matter,
     "scaled_drive": scales,
+    "attention_matrix": pays_attention,
 }
 AT_TOKENS_ONLY = """
     Background CausalAttention DecayingAttention DepthScaledNorm MixNorm Momentum
@@ -272,7 +291,13 @@ AFFINE = """
     Attention CausalAttention DistanceAttention Heads Linear LinearAttention Multiple
     SinkhornAttention Switched
 """.split()
+PAYS_ATTENTION = """
+    Attention CausalAttention DistanceAttention HardAttention HardRelaxation
+    PositionAttention RescaledAttention RescaledPerceptron SinkhornAttention
+    UnnormalizedAttention
+""".split()
 REFUSED = {
+    "attention_matrix": {row[0] for row in ROWS} - set(PAYS_ATTENTION),
     "Density": set(AT_TOKENS_ONLY),
     "Gaussian": {row[0] for row in ROWS} - set(AFFINE),
     "merge": ORDERED | examples.WITH_VELOCITIES,
