@@ -1,11 +1,8 @@
 """Causal self-attention: token k sees tokens 1, ..., k."""
 
-from collections.abc import Sequence
-
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, softmax_affine
@@ -19,6 +16,8 @@ from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     attention_matrices,
     inverse_temperature,
     without_matrices,
@@ -48,9 +47,9 @@ class CausalAttention(AbstractField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):

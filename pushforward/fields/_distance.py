@@ -1,10 +1,7 @@
 """Attention by distance: nearby tokens count, whatever their length."""
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
@@ -12,6 +9,8 @@ from pushforward.fields._attention import kernel_from, softmax_matrix
 from pushforward.fields._mean_field import AbstractMeanField
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     apply,
     attention_matrices,
     inverse_temperature,
@@ -42,9 +41,9 @@ class DistanceAttention(AbstractMeanField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):

@@ -1,15 +1,18 @@
 """Attention at infinite beta: each token follows the one it likes best."""
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._checks import positive
 from pushforward._shapes import Number
 from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import apply, attention_matrices, without_matrices
+from pushforward.fields._weights import (
+    Matrix,
+    Values,
+    apply,
+    attention_matrices,
+    without_matrices,
+)
 from pushforward.measures import AbstractMeasure, Particles
 
 
@@ -31,9 +34,9 @@ class HardAttention(AbstractMeanField):
 
     def __init__(
         self,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         tie: Number = 1e-12,
     ):
@@ -69,9 +72,9 @@ class HardRelaxation(AbstractMeanField):
 
     def __init__(
         self,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         tie: Number = 1e-12,
     ):

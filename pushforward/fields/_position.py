@@ -16,7 +16,13 @@ from pushforward.errors import InputError
 from pushforward.fields._attention import softmax_or_zero, with_self
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import apply, inverse_temperature, without_matrices
+from pushforward.fields._weights import (
+    Matrix,
+    Values,
+    apply,
+    inverse_temperature,
+    without_matrices,
+)
 from pushforward.measures import Particles
 
 DENSE_PAIRS = 2**21  # below this many pairs the n x n block costs 16 MB and is fastest
@@ -106,9 +112,9 @@ class PositionAttention(AbstractField):
         self,
         beta: Number,
         bias: AbstractBias,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
     ):
         if not isinstance(bias, AbstractBias):
             raise InputError(

@@ -21,7 +21,13 @@ from pushforward.errors import InputError
 from pushforward.fields._attention import softmax_matrix
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import apply, inverse_temperature, without_matrices
+from pushforward.fields._weights import (
+    Matrix,
+    Values,
+    apply,
+    inverse_temperature,
+    without_matrices,
+)
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Exact, Kernel
 
@@ -51,9 +57,9 @@ class RescaledAttention(AbstractField):
 
     def __init__(
         self,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         beta: Number = 1.0,
         sums: AbstractSum = Exact(),

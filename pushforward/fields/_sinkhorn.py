@@ -1,11 +1,8 @@
 """Sinkhorn attention: doubly stochastic weights, and a gradient flow of transport."""
 
-from collections.abc import Sequence
-
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
@@ -21,6 +18,8 @@ from pushforward.fields._field import Rule
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     apply,
     attention_matrices,
     inverse_temperature,
@@ -70,9 +69,9 @@ class SinkhornAttention(AbstractMeanField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):

@@ -12,6 +12,7 @@ from pushforward.fields import Motion
 from pushforward.flows._solver import (
     AbstractSolver,
     Attempt,
+    Increment,
     cast,
     combined,
     displaced,
@@ -49,13 +50,7 @@ class Heun(AbstractFixedStep):
         self.max_steps = whole("max_steps", max_steps, 1)
 
     def attempt(
-        self,
-        field: Any,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """Predict with the slope here, correct with the mean of both slopes."""
         here = _displacement(motion, h, mu, dW)
@@ -84,13 +79,7 @@ class Layers(AbstractLayers):
         self.max_steps = whole("max_steps", max_steps, 1)
 
     def attempt(
-        self,
-        field: Any,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """Residual, then normalize, for every sublayer."""
         for sublayer in field.sublayers():
@@ -121,13 +110,7 @@ class LieTrotter(AbstractFixedStep):
         self.max_steps = whole("max_steps", max_steps, 1)
 
     def attempt(
-        self,
-        field: Any,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """Heun's step for every term in turn."""
         heun = Heun(self.h)

@@ -11,7 +11,7 @@ from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields import Momentum, Motion, positions
 from pushforward.flows._fixed import AbstractLayers
-from pushforward.flows._solver import Attempt
+from pushforward.flows._solver import Attempt, Increment
 
 
 class MomentumLayers(AbstractLayers):
@@ -53,13 +53,7 @@ class MomentumLayers(AbstractLayers):
         return jnp.ones(())
 
     def attempt(
-        self,
-        field: Any,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """Look ahead, feel the force there, keep a part of the velocity, move."""
         if not isinstance(field, Momentum):

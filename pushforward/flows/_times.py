@@ -122,7 +122,10 @@ def layer_starts(
 
 
 def bracket(
-    times: Float[np.ndarray, "k"], log_times: Float[np.ndarray, "t"] | None, t: float
+    times: Float[np.ndarray, "k"],
+    log_times: Float[np.ndarray, "t"] | None,
+    t: float,
+    fix: str = "Flow to a later t1 to see more.",
 ) -> tuple[int, float]:
     """Frame k and the share s of the way to frame k + 1 at which time t lies.
 
@@ -135,8 +138,7 @@ def bracket(
         return int(np.flatnonzero(near)[-1]), 0.0
     if not times[0] <= t <= times[-1]:
         raise InputError(
-            f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}. Flow to a later"
-            " t1 to see more."
+            f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}. {fix}"
         )
     k = int(np.searchsorted(times, t, side="right")) - 1
     if log_times is None or not np.isfinite(log_times[k]):

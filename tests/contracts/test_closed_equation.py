@@ -12,6 +12,7 @@ program for each would take seconds.
 import tempfile
 
 import contract_examples as examples
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -166,6 +167,37 @@ def vectorises(field, mu):
         same(jax.tree_util.tree_leaves(parts), jax.tree_util.tree_leaves(alone))
 
 
+def differentiates(field, mu):
+    """Forward, backward and by differences in all numbers and tokens at once.
+
+    That flows pass derivatives on is in test_derivatives_contract.py.
+    """
+    real = lambda leaf: eqx.is_array(leaf) and leaf.dtype == jnp.float64  # noqa: E731
+    numbers, rest = eqx.partition(field, real)
+    wave = lambda a: jnp.cos(1.0 + jnp.arange(float(a.size))).reshape(a.shape)  # noqa: E731
+
+    def seen(at):
+        v, g = eqx.combine(at[0], rest)(T, mu.moved(at[1]))
+        return jnp.sum(wave(v) * v) + (0.0 if g is None else jnp.sum(wave(g) * g))
+
+    at = numbers, mu.points
+    # Numbers in proportion: a tolerance of 1e-12 must not turn negative.
+    way = jax.tree_util.tree_map(lambda a: a * wave(a), numbers), wave(mu.points)
+    _, forward = jax.jvp(seen, (at,), (way,))
+    dots = jax.tree_util.tree_map(jnp.vdot, jax.grad(seen)(at), way)
+    backward = sum(jax.tree_util.tree_leaves(dots))
+    h = 1e-5
+    ahead, behind = (
+        seen(jax.tree_util.tree_map(lambda a, d, s=s: a + s * d, at, way))
+        for s in (h, -h)
+    )
+    same([backward, forward], [forward, (ahead - behind) / (2 * h)], atol=1e-6)
+    assert abs(forward) > 1e-4
+    together = numbers, jnp.broadcast_to(mu.points[:1], mu.points.shape)  # at rest
+    slopes = jax.tree_util.tree_leaves(jax.grad(seen)(together))
+    assert all(jnp.isfinite(slope).all() for slope in slopes)
+
+
 def works_in_float32(field, mu):
     found = field(T, mu.astype("float32"))
     assert all(a.dtype == jnp.float32 for a in jax.tree_util.tree_leaves(found))
@@ -275,6 +307,7 @@ COLUMNS = {
     "Density": acts_on_a_density,
     "Gaussian": acts_on_a_gaussian,
     "vmap": vectorises,
+    "grad": differentiates,
     "float32": works_in_float32,
     "ordered": says_whether_order_matters,
     "isotropic": says_whether_directions_matter,
