@@ -223,7 +223,7 @@ def softmax_matrix(kernel: Kernel) -> Float[Array, "m n"]:
     logits = kernel.beta * (kernel.queries @ kernel.keys.T)
     logits = logits + kernel.log_weights[None, :]
     if kernel.causal:
-        logits = jnp.where(jnp.tri(*logits.shape, dtype=bool), logits, -jnp.inf)
+        logits = jnp.where(jnp.tri(len(logits), dtype=bool), logits, -jnp.inf)
     return softmax_or_zero(logits)
 
 

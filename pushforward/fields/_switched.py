@@ -77,7 +77,7 @@ class Switched(AbstractSeveral):
         times = jnp.where(self.times >= t_end, jnp.inf, self.times)
         return eqx.tree_at(lambda s: s.times, super().before(t_end), times)
 
-    def _in_force(self, t: Number, values: list[Callable]):
+    def _in_force(self, t: Number, values: Sequence[Callable]):
         """The value in force at time t, zero before the first and after the last."""
         k = jnp.searchsorted(self.times, t, side="right") - 1
         inside = (k >= 0) & (k < len(values))

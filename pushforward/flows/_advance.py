@@ -1,6 +1,7 @@
 """The loop: from one time to the next, step by step, with accept and reject."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from pushforward._checks import is_traced
-from pushforward._shapes import AnyArray, Number
+from pushforward._shapes import Number
 from pushforward.fields import AbstractField, Motion
 from pushforward.flows._fixed import AbstractLayers
 from pushforward.flows._noise import AbstractNoise
@@ -130,23 +131,21 @@ def _status(dynamics, carry, accept, finite, h_next, steps, mu) -> Int[Array, ""
     return status
 
 
-def with_switches(
-    dynamics: Dynamics, times: Float[np.ndarray, "k"]
-) -> Float[AnyArray, "s"]:
+def with_switches(dynamics: Dynamics, times: Float[np.ndarray, "k"]) -> Any:
     """The saved times together with the times at which the field switches.
 
     Switches that are traced are traced here, too, and count once more at either end
     where they lie outside.
     """
-    switches = dynamics.field.switch_times()
-    layered = isinstance(dynamics.solver, AbstractLayers)
-    if is_traced(switches):
-        ends = times[0], times[-1]
-        inside = [] if layered else [jnp.clip(s, *ends) for s in switches]
-        return jnp.sort(jnp.concatenate([jnp.asarray(times), *inside]))
-    inside = known_switches(dynamics.field)
-    if layered:
-        inside = layer_starts(inside, times[0], dynamics.solver.h, inside, np.ceil)
+    field, solver = dynamics.field, dynamics.solver
+    if is_traced(field.switch_times()):
+        within = [jnp.clip(s, times[0], times[-1]) for s in field.switch_times()]
+        if isinstance(solver, AbstractLayers):  # which layer is known when it runs
+            within = []
+        return jnp.sort(jnp.concatenate([jnp.asarray(times), *within]))
+    inside = known_switches(field)
+    if isinstance(solver, AbstractLayers):
+        inside = layer_starts(inside, times[0], solver.h, inside, np.ceil)
     inside = inside[(inside > times[0]) & (inside < times[-1])]
     return np.unique(np.concatenate([times, inside]))
 
