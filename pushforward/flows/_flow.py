@@ -41,7 +41,7 @@ from pushforward.measures import AbstractMeasure, Density, Gaussian, Particles
 from pushforward.spaces import Sphere, TangentBundle
 
 
-def rotate(
+def into_span(
     field: AbstractField, mu: Particles
 ) -> tuple[Particles, Float[Array, "n d"] | None]:
     """mu in coordinates of its span, and the basis that leads back, if useful."""
@@ -54,7 +54,7 @@ def rotate(
     return reduced.moved(coordinates.T, mu.log_weights), basis.T
 
 
-def rotate_back(
+def out_of_span(
     mu: Particles, original: Particles, basis: Float[Array, "n d"] | None
 ) -> Particles:
     """The reduced measure in the coordinates of the original."""
@@ -71,7 +71,7 @@ class InOwnCoordinates(eqx.Module):
     basis: Float[Array, "n d"]
 
     def __call__(self, mu: Particles):
-        return self.until(rotate_back(mu, self.original, self.basis))
+        return self.until(out_of_span(mu, self.original, self.basis))
 
 
 def flow(
@@ -154,12 +154,12 @@ def flow(
         problem = Problem(field, mu, None, solver, observe=observe or {}, until=until)
         return flow_merging(problem, merge, t0, t1, save, recorder, store)
     times = _on_grid(save_times(save, t0, t1), field, solver, t0)
-    start, basis = (mu, None) if noise is not None else rotate(field, mu)
+    start, basis = (mu, None) if noise is not None else into_span(field, mu)
     rule = (
         until if until is None or basis is None else InOwnCoordinates(until, mu, basis)
     )
     dynamics = Dynamics(field, solver, noise, rule, key)
-    frame = lambda m: rotate_back(m, mu, basis)  # noqa: E731
+    frame = lambda m: out_of_span(m, mu, basis)  # noqa: E731
     problem = Problem(field, mu, times, solver, noise, key, observe or {}, until)
     whole = mu if basis is not None and is_traced(mu) else None
     return _run(dynamics, start, problem, frame, recorder, store, whole)
