@@ -5,6 +5,8 @@ from pushforward.fields._attention import Attention as Attention
 from pushforward.fields._attention import UnnormalizedAttention as UnnormalizedAttention
 from pushforward.fields._background import Background as Background
 from pushforward.fields._causal import CausalAttention as CausalAttention
+from pushforward.fields._composed import Heads as Heads
+from pushforward.fields._composed import Switched as Switched
 from pushforward.fields._decaying import DecayingAttention as DecayingAttention
 from pushforward.fields._distance import DistanceAttention as DistanceAttention
 from pushforward.fields._drive import Drive as Drive
@@ -15,7 +17,6 @@ from pushforward.fields._field import Sum as Sum
 from pushforward.fields._gradient import GradientFlow as GradientFlow
 from pushforward.fields._hard import HardAttention as HardAttention
 from pushforward.fields._hard import HardRelaxation as HardRelaxation
-from pushforward.fields._heads import Heads as Heads
 from pushforward.fields._linear import Linear as Linear
 from pushforward.fields._linear import LinearAttention as LinearAttention
 from pushforward.fields._linearization import Linearization as Linearization
@@ -42,5 +43,4 @@ from pushforward.fields._position import Window as Window
 from pushforward.fields._rescaled import RescaledAttention as RescaledAttention
 from pushforward.fields._rescaled import RescaledPerceptron as RescaledPerceptron
 from pushforward.fields._sinkhorn import SinkhornAttention as SinkhornAttention
-from pushforward.fields._switched import Switched as Switched
 from pushforward.fields._weights import Factored as Factored

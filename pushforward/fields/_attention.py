@@ -1,11 +1,10 @@
 """Self-attention, normalized by softmax (SA) or not (USA)."""
 
-from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._checks import scalar
 from pushforward._shapes import Number
@@ -15,6 +14,8 @@ from pushforward.fields._field import Rule
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     apply,
     attention_matrices,
     inverse_temperature,
@@ -65,9 +66,9 @@ class Attention(AbstractMeanField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):
@@ -96,6 +97,10 @@ class Attention(AbstractMeanField):
     ) -> Drive:
         """The same, divided in the exponent."""
         return scaled_softmax(self.V, RowScaled()(self_kernel(self, mu)), mu, log_unit)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j e^{beta <Q x_i, K x_j>} / Z_i."""
+        return softmax_matrix(self_kernel(self, mu))
 
     def on_density(self, basis: AbstractBasis) -> Rule:
         """grad Z / (beta Z), by modes; with matrices by quadrature."""
@@ -136,9 +141,9 @@ class UnnormalizedAttention(AbstractMeanField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         log_scale: Number = 0.0,
         sums: AbstractSum = Auto(),
@@ -177,6 +182,10 @@ class UnnormalizedAttention(AbstractMeanField):
         others = exp_or_zero(total.log_scale - unit)[:, None] * total.moment
         return with_self(self.V, others, exp_or_zero(total.log_own - unit), mu)
 
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j e^{beta <Q x_i, K x_j>} over its sum, which the field leaves out."""
+        return softmax_matrix(self_kernel(self, mu))
+
     def on_density(self, basis: AbstractBasis) -> Rule:
         """grad Z / beta, by modes; with matrices by quadrature."""
         if not without_matrices(self):
@@ -207,6 +216,22 @@ def self_kernel(field: Any, mu: Particles, causal: bool = False) -> Kernel:
     beta = field.beta.astype(x.dtype)
     flags = {"own": True, "causal": causal, "unit": unit}
     return Kernel(q, k, apply(inward(field.V), x), mu.log_weights, beta, **flags)
+
+
+def softmax_matrix(kernel: Kernel) -> Float[Array, "m n"]:
+    """w_j e^{beta <q_i, k_j>} over its sum, for all pairs at once."""
+    logits = kernel.beta * (kernel.queries @ kernel.keys.T)
+    logits = logits + kernel.log_weights[None, :]
+    if kernel.causal:
+        logits = jnp.where(jnp.tri(len(logits), dtype=bool), logits, -jnp.inf)
+    return softmax_or_zero(logits)
+
+
+def softmax_or_zero(logits: Float[Array, "m n"]) -> Float[Array, "m n"]:
+    """The softmax of every row, and zeros where a row sees no mass."""
+    sees = jnp.isfinite(logits).any(axis=1, keepdims=True)
+    found = jax.nn.softmax(jnp.where(sees, logits, 0.0), axis=1)
+    return jnp.where(sees, found, 0.0)
 
 
 def with_self(

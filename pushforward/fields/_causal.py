@@ -1,19 +1,23 @@
 """Causal self-attention: token k sees tokens 1, ..., k."""
 
-from collections.abc import Sequence
-
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, softmax_affine
-from pushforward.fields._attention import scaled_softmax, self_kernel, with_self
+from pushforward.fields._attention import (
+    scaled_softmax,
+    self_kernel,
+    softmax_matrix,
+    with_self,
+)
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     attention_matrices,
     inverse_temperature,
     without_matrices,
@@ -43,9 +47,9 @@ class CausalAttention(AbstractField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):
@@ -82,3 +86,7 @@ class CausalAttention(AbstractField):
         """The same, divided in the exponent."""
         total = RowScaled()(self_kernel(self, mu, causal=True))
         return scaled_softmax(self.V, total, mu, log_unit)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j e^{beta <Q x_k, K x_j>} / Z_k for j <= k, else zero."""
+        return softmax_matrix(self_kernel(self, mu, causal=True))

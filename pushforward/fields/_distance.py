@@ -1,25 +1,24 @@
 """Attention by distance: nearby tokens count, whatever their length."""
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
+from pushforward.fields._attention import kernel_from, softmax_matrix
 from pushforward.fields._mean_field import AbstractMeanField
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     apply,
     attention_matrices,
     inverse_temperature,
-    inward,
     outward,
     without_matrices,
 )
-from pushforward.measures import AbstractMeasure, Gaussian
-from pushforward.sums import AbstractSum, Auto, Kernel
+from pushforward.measures import AbstractMeasure, Gaussian, Particles
+from pushforward.sums import AbstractSum, Auto, Kernel, reweighted
 
 
 class DistanceAttention(AbstractMeanField):
@@ -42,9 +41,9 @@ class DistanceAttention(AbstractMeanField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):
@@ -60,12 +59,16 @@ class DistanceAttention(AbstractMeanField):
         e^{-beta |q - k|^2 / 2} is e^{beta <q, k>} with a weight e^{-beta |k|^2 / 2}
         and a factor of q alone, which the average does not feel.
         """
-        q, k = apply(self.Q, x, "Q"), apply(self.K, mu.points, "K")
-        beta = self.beta.astype(x.dtype)
-        logs = mu.log_weights - beta / 2 * jnp.sum(k * k, axis=-1)
-        values = apply(inward(self.V), mu.points)
-        total = self.sums(Kernel(q, k, values, logs, beta))
-        return apply(outward(self.V), total.average())
+        return apply(outward(self.V), self.sums(self._kernel(x, mu)).average())
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j e^{-beta |Q x_i - K x_j|^2 / 2} / Z_i."""
+        return softmax_matrix(self._kernel(mu.points, mu))
+
+    def _kernel(self, x: Float[Array, "m d"], mu: AbstractMeasure) -> Kernel:
+        kernel = kernel_from(self, x, mu)
+        squares = jnp.sum(kernel.keys**2, axis=-1)
+        return reweighted(kernel, -kernel.beta / 2 * squares)
 
     @property
     def isotropic(self) -> bool:

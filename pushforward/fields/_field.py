@@ -115,6 +115,16 @@ class AbstractField(eqx.Module):
         """The rule (t, mu) -> Motion of the center and the factor of a Gaussian."""
         return GaussianRule(self)
 
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """A_ij, the share of its attention that token i pays to token j.
+
+        Rows sum to one; that of a token which sees no mass is zero.
+        """
+        raise InputError(
+            f"`field` must have an attention matrix, got {type(self).__name__}. Heads "
+            "have one each, as Attention(9.0) has."
+        )
+
     def switch_times(self) -> list[Float[Array, "k"]]:
         """The times at which the field jumps: `flow` never steps across one."""
         return [times for part in _parts(self) for times in part.switch_times()]

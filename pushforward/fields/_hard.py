@@ -1,16 +1,19 @@
 """Attention at infinite beta: each token follows the one it likes best."""
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Int, Real
+from jaxtyping import Array, Float
 
 from pushforward._checks import positive
 from pushforward._shapes import Number
 from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import apply, attention_matrices, without_matrices
-from pushforward.measures import AbstractMeasure
+from pushforward.fields._weights import (
+    Matrix,
+    Values,
+    apply,
+    attention_matrices,
+    without_matrices,
+)
+from pushforward.measures import AbstractMeasure, Particles
 from pushforward.sums import by_rows
 
 
@@ -32,9 +35,9 @@ class HardAttention(AbstractMeanField):
 
     def __init__(
         self,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         tie: Number = 1e-12,
     ):
@@ -45,16 +48,12 @@ class HardAttention(AbstractMeanField):
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
         """The mean of V y over the best matches of x."""
-        q, k = apply(self.Q, x, "Q"), apply(self.K, mu.points, "K")
-        tie = self.tie.astype(q.dtype)
-
-        def mean(rows: Int[Array, "b"]) -> Float[Array, "b d"]:
-            match = q[rows] @ k.T
-            best = match >= match.max(axis=1, keepdims=True) - tie
-            weights = jnp.where(best, mu.weights[None, :], 0.0)
-            return (weights @ mu.points) / weights.sum(axis=1, keepdims=True)
-
+        mean = lambda rows: _best_matches(self, x[rows], mu) @ mu.points  # noqa: E731
         return apply(self.V, by_rows(mean, x.shape[0], mu.n))
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j over the mass of C_i for j in C_i, else zero."""
+        return _best_matches(self, mu.points, mu)
 
     @property
     def isotropic(self) -> bool:
@@ -75,9 +74,9 @@ class HardRelaxation(AbstractMeanField):
 
     def __init__(
         self,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         tie: Number = 1e-12,
     ):
@@ -88,10 +87,24 @@ class HardRelaxation(AbstractMeanField):
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
         """V times the gap between x and its best matches."""
-        hard = HardAttention(self.Q, self.K, self.V, tie=self.tie)
-        return hard.at(t, x, mu) - apply(self.V, x)
+        return apply(self.V, _best_matches(self, x, mu) @ mu.points - x)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j over the mass of C_i for j in C_i, else zero."""
+        return _best_matches(self, mu.points, mu)
 
     @property
     def isotropic(self) -> bool:
         """Whether it has no matrices."""
         return without_matrices(self)
+
+
+def _best_matches(
+    field: HardAttention | HardRelaxation, x: Float[Array, "m d"], mu: AbstractMeasure
+) -> Float[Array, "m n"]:
+    """Shares of every point among the tokens that it likes best."""
+    match = apply(field.Q, x, "Q") @ apply(field.K, mu.points, "K").T
+    tie = field.tie.astype(match.dtype)
+    best = match >= match.max(axis=1, keepdims=True) - tie
+    masses = jnp.where(best, mu.weights[None, :], 0.0)
+    return masses / masses.sum(axis=1, keepdims=True)

@@ -13,6 +13,8 @@ from pushforward.fields._affine import Affine, logit_matrix
 from pushforward.fields._mean_field import AbstractMeanField
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     apply,
     attention_matrices,
     inverse_temperature,
@@ -39,11 +41,7 @@ class LinearAttention(AbstractMeanField):
     V: Float[Array, "d d"] | Factored | None
 
     def __init__(
-        self,
-        beta: Number = 1.0,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        self, beta: Number = 1.0, Q: Matrix = None, K: Matrix = None, V: Values = None
     ):
         self.beta = inverse_temperature(beta)
         self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)

@@ -41,46 +41,38 @@ from pushforward.spaces import Sphere, norm
 class AbstractNormalized(AbstractField):
     """A scheme: the drive of `field` at the normalized tokens, rescaled."""
 
+    field: eqx.AbstractVar[AbstractField]
+
     @abc.abstractmethod
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
     ) -> Float[Array, "n d"]:
         """dx/dt from the directions and the drive A at them."""
 
-    @property
-    @abc.abstractmethod
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The rescaled drive on every token, and its growth as it is."""
         sphere = Sphere(mu.d)
         theta = sphere.project(mu.points)
         directions = Particles(sphere, theta, None).moved(theta, mu.log_weights)
-        drive = self.inner.drive(t, directions)
+        drive = self.field.drive(t, directions)
         vector = self.rescale(t, theta, drive.ambient(theta))
         return Drive(vector, growth=drive.growth)
 
     @property
     def ordered(self) -> bool:
         """Whether the field is."""
-        return self.inner.ordered
+        return self.field.ordered
 
     @property
     def isotropic(self) -> bool:
         """Whether the field is: lengths know no direction."""
-        return self.inner.isotropic
+        return self.field.isotropic
 
 
 class PreNorm(AbstractNormalized):
     """Pre-LN: dx/dt = A(theta), so d theta/dt = (1/r) P A; 1 - rho falls like t^-2."""
 
     field: AbstractField
-
-    @property
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-        return self.field
 
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
@@ -98,11 +90,6 @@ class MixNorm(AbstractNormalized):
     def __init__(self, field: AbstractField, switch: Number):
         self.field = field
         self.switch = scalar("switch", switch)
-
-    @property
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-        return self.field
 
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
@@ -126,11 +113,6 @@ class PeriNorm(AbstractNormalized):
 
     field: AbstractField
 
-    @property
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-        return self.field
-
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
     ) -> Float[Array, "n d"]:
@@ -148,11 +130,6 @@ class UnitNorm(AbstractNormalized):
         self.field = field
         self.alpha = positive("alpha", alpha, "It is a learning rate.")
 
-    @property
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-        return self.field
-
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
     ) -> Float[Array, "n d"]:
@@ -167,11 +144,6 @@ class DepthNorm(AbstractNormalized):
     """
 
     field: AbstractField
-
-    @property
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-        return self.field
 
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]
@@ -194,11 +166,6 @@ class DepthScaledNorm(AbstractNormalized):
     """LN-scaling of the architecture: Pre-LN with the drive over sqrt(1 + t)."""
 
     field: AbstractField
-
-    @property
-    def inner(self) -> AbstractField:
-        """The field being normalized."""
-        return self.field
 
     def rescale(
         self, t: Number, theta: Float[Array, "n d"], A: Float[Array, "n d"]

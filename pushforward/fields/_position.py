@@ -4,7 +4,6 @@ import abc
 from collections.abc import Sequence
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int, Real
@@ -13,10 +12,16 @@ from pushforward._checks import as_float_array, matrix_or_none, scalar, whole
 from pushforward._printing import shown
 from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._attention import with_self
+from pushforward.fields._attention import softmax_or_zero, with_self
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import apply, inverse_temperature, without_matrices
+from pushforward.fields._weights import (
+    Matrix,
+    Values,
+    apply,
+    inverse_temperature,
+    without_matrices,
+)
 from pushforward.measures import Particles
 from pushforward.sums import by_rows
 
@@ -104,9 +109,9 @@ class PositionAttention(AbstractField):
         self,
         beta: Number,
         bias: AbstractBias,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
     ):
         if not isinstance(bias, AbstractBias):
             raise InputError(
@@ -121,7 +126,7 @@ class PositionAttention(AbstractField):
 
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The biased softmax average over the past, and the share kept by itself."""
-        others, own = by_rows(lambda rows: self._rows(mu, rows), mu.n, mu.n)
+        others, own = by_rows(lambda rows: self._sums(mu, rows), mu.n, mu.n)
         return with_self(self.V, others, own, mu)
 
     @property
@@ -129,18 +134,22 @@ class PositionAttention(AbstractField):
         """Whether it has no matrices."""
         return without_matrices(self)
 
-    def _rows(self, mu: Particles, index: Int[Array, "b"]) -> tuple[Array, Array]:
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """The softmax of beta <Q x_k, K x_j> + b(k - j) over j <= k."""
+        return self._rows(mu, jnp.arange(mu.n))
+
+    def _sums(self, mu: Particles, index: Int[Array, "b"]) -> tuple[Array, Array]:
         """The average over the others, and the self share, for some tokens."""
+        a_kj, own = self._rows(mu, index), index[:, None] == jnp.arange(mu.n)[None, :]
+        shares = jnp.sum(jnp.where(own, a_kj, 0.0), axis=1)
+        return jnp.where(own, 0.0, a_kj) @ mu.points, shares
+
+    def _rows(self, mu: Particles, index: Int[Array, "b"]) -> Float[Array, "b n"]:
+        """The attention that some tokens pay."""
         x = mu.points
         q, k = apply(self.Q, x[index]), apply(self.K, x)
         logits = self.beta.astype(x.dtype) * (q @ k.T) + mu.log_weights[None, :]
         lag = index[:, None] - jnp.arange(mu.n)[None, :]
         logits = logits + self.bias(lag).astype(x.dtype)
-        logits = jnp.where(lag >= 0, logits, -jnp.inf)
         # A token that sees no mass stands still.
-        sees = jnp.isfinite(logits).any(axis=1, keepdims=True)
-        a_kj = jnp.where(
-            sees, jax.nn.softmax(jnp.where(sees, logits, 0.0), axis=1), 0.0
-        )
-        own = jnp.sum(jnp.where(lag == 0, a_kj, 0.0), axis=1)
-        return jnp.where(lag == 0, 0.0, a_kj) @ x, own
+        return softmax_or_zero(jnp.where(lag >= 0, logits, -jnp.inf))

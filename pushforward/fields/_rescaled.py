@@ -18,9 +18,16 @@ from jaxtyping import Array, Complex, Float, Real
 from pushforward._checks import matrix_or_none
 from pushforward._shapes import Number
 from pushforward.errors import InputError
+from pushforward.fields._attention import softmax_matrix
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import apply, inverse_temperature, without_matrices
+from pushforward.fields._weights import (
+    Matrix,
+    Values,
+    apply,
+    inverse_temperature,
+    without_matrices,
+)
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Exact, Kernel
 
@@ -50,9 +57,9 @@ class RescaledAttention(AbstractField):
 
     def __init__(
         self,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         beta: Number = 1.0,
         sums: AbstractSum = Exact(),
@@ -84,13 +91,20 @@ class RescaledAttention(AbstractField):
 
     def differences(self, t: Number, mu: Particles) -> Float[Array, "n d"]:
         """sum_j P_ij (z_j - z_i)."""
+        total = self.sums(self._kernel(t, mu))
+        return total.average() - (1.0 - total.share())[:, None] * mu.points
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """P_ij, the attention of the tokens x = e^{tV} z themselves."""
+        return softmax_matrix(self._kernel(t, mu))
+
+    def _kernel(self, t: Number, mu: Particles) -> Kernel:
         z = mu.points
         x = apply(self.expansion(t), z)
         log_factor = jnp.minimum(2 * self.growth_rate * t, LARGEST_LOGIT)
         beta = (self.beta * jnp.exp(log_factor)).astype(z.dtype)
         q, k = apply(self.Q, x), apply(self.K, x)
-        total = self.sums(Kernel(q, k, z, mu.log_weights, beta, own=True))
-        return total.average() - (1.0 - total.share())[:, None] * z
+        return Kernel(q, k, z, mu.log_weights, beta, own=True)
 
     def drive(self, t: Number, mu: Particles) -> Drive:
         """V times the difference."""
@@ -132,6 +146,10 @@ class RescaledPerceptron(AbstractField):
         """W sigma of the attention drive."""
         inner = self.attention.drive(t, mu).vector
         return Drive(apply(self.W, self.activation(inner)))
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """That of its attention."""
+        return self.attention.attention_matrix(t, mu)
 
     @property
     def ordered(self) -> bool:

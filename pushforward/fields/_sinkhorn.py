@@ -1,20 +1,25 @@
 """Sinkhorn attention: doubly stochastic weights, and a gradient flow of transport."""
 
-from collections.abc import Sequence
-
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Real
+from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
-from pushforward.fields._attention import FLOOR, kernel_from, self_kernel, with_self
+from pushforward.fields._attention import (
+    FLOOR,
+    kernel_from,
+    self_kernel,
+    softmax_matrix,
+    with_self,
+)
 from pushforward.fields._drive import Drive, Motion
 from pushforward.fields._field import Rule
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
 from pushforward.fields._weights import (
     Factored,
+    Matrix,
+    Values,
     apply,
     attention_matrices,
     inverse_temperature,
@@ -64,9 +69,9 @@ class SinkhornAttention(AbstractMeanField):
     def __init__(
         self,
         beta: Number,
-        Q: Real[ArrayLike, "k d"] | Sequence | None = None,
-        K: Real[ArrayLike, "k d"] | Sequence | None = None,
-        V: Real[ArrayLike, "e d"] | Sequence | None = None,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
         *,
         sums: AbstractSum = Auto(),
     ):
@@ -87,6 +92,11 @@ class SinkhornAttention(AbstractMeanField):
         g = balancing(kernel_from(self, mu.points, mu), self.sums)
         total = self.sums(reweighted(self_kernel(self, mu), g))
         return with_self(self.V, total.average(), total.share(), mu)
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """Pi_ij, whose columns w_i Pi_ij sum to w_j."""
+        g = balancing(kernel_from(self, mu.points, mu), self.sums)
+        return softmax_matrix(reweighted(self_kernel(self, mu), g))
 
     @property
     def isotropic(self) -> bool:

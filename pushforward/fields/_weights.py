@@ -1,15 +1,20 @@
 """The weights of attention: beta, Q, K, V, and V as a product of two factors."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Real
 
 from pushforward._checks import as_float_array, is_traced, matrix_or_none, scalar
 from pushforward._shapes import Number
 from pushforward.errors import InputError
+
+# Q and K as callers pass them; None is the identity of R^d.
+Matrix: TypeAlias = Real[ArrayLike, "k d"] | Sequence | None
 
 
 class Factored(eqx.Module):
@@ -25,6 +30,10 @@ class Factored(eqx.Module):
     def shape(self) -> tuple[int, int]:
         """That of the product."""
         return self.out.shape[0], self.inward.shape[1]
+
+
+# V as callers pass it, a pair of its factors included.
+Values: TypeAlias = Real[ArrayLike, "e d"] | Sequence | Factored | None
 
 
 def inverse_temperature(beta: Number) -> Float[Array, ""]:

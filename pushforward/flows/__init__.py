@@ -6,9 +6,9 @@ from pushforward.flows._ensemble import ensemble as ensemble
 from pushforward.flows._fixed import Heun as Heun
 from pushforward.flows._fixed import Layers as Layers
 from pushforward.flows._fixed import LieTrotter as LieTrotter
+from pushforward.flows._fixed import MomentumLayers as MomentumLayers
 from pushforward.flows._flow import flow as flow
 from pushforward.flows._merge import Merge as Merge
-from pushforward.flows._momentum_layers import MomentumLayers as MomentumLayers
 from pushforward.flows._noise import AbstractNoise as AbstractNoise
 from pushforward.flows._noise import Brownian as Brownian
 from pushforward.flows._noise import CommonNoise as CommonNoise

@@ -15,6 +15,7 @@ from pushforward.fields import Motion
 from pushforward.flows._solver import (
     AbstractSolver,
     Attempt,
+    Increment,
     cast,
     combined,
     displaced,
@@ -87,13 +88,7 @@ class Adaptive(AbstractSolver):
         return jnp.minimum(span, cast(0.01 / jnp.maximum(rate, 1e-12), span))
 
     def attempt(
-        self,
-        field: Any,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """x + h sum_i b_i k_i with k_i = v(t + c_i h, proj(x + h sum_j a_ij k_j))."""
         tableau = self.scheme.tableau

@@ -1,6 +1,7 @@
 """The loop: from one time to the next, step by step, with accept and reject."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -11,8 +12,10 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from pushforward._checks import is_traced
 from pushforward._shapes import Number
 from pushforward.fields import AbstractField, Motion
+from pushforward.flows._fixed import AbstractLayers
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._solver import AbstractSolver
+from pushforward.flows._times import layer_starts
 from pushforward.flows._while import while_loop
 from pushforward.measures import AbstractMeasure
 
@@ -50,9 +53,10 @@ def advance(dynamics: Dynamics, carry: Carry, t_end: Number) -> Carry:
     """Step until t_end exactly, or until something stops the loop.
 
     Derivatives are those of the steps that were taken: how long they are, which is a
-    choice and not a part of the equation, is held fixed. They agree with the
-    derivatives of the solution as well as the steps do with the solution, and no token
-    at rest divides by its own error.
+    choice and not a part of the equation, is held fixed, but for the last one, which
+    ends at t_end wherever that moves. They agree with the derivatives of the solution
+    as well as the steps do with the solution, and no token at rest divides by its own
+    error.
     """
     field = carry.mu.rule_of(dynamics.field.before(jnp.asarray(t_end)))
     dynamics = eqx.tree_at(lambda s: s.field, dynamics, field)
@@ -82,17 +86,17 @@ def _one_step(dynamics: Dynamics, carry: Carry, motion: Motion, t_end: Number):
     remaining = t_end - carry.t
     # A little slack: t = h + ... + h is rounded, and must not need one more step.
     last = carry.h * (1 + 1e-6) >= remaining
-    h = _fixed(jnp.where(last, remaining, carry.h))
+    h = jnp.where(last, remaining, _fixed(carry.h))
     dW = None
     if dynamics.noise is not None and dynamics.key is not None:
         # The key depends on the step alone: the same seed gives the same path.
         key = jax.random.fold_in(dynamics.key, carry.accepted)
-        dW = carry.mu.increment_of(dynamics.noise, key, h)
+        dW = carry.mu.increment_of(dynamics.noise, key, _fixed(h))
     trial = solver.attempt(dynamics.field, carry.t, h, carry.mu, motion, dW)
     finite = jnp.isfinite(trial.error) & trial.mu.is_finite
     accept = finite & (trial.error <= 1.0)
     error = jnp.where(finite, trial.error, jnp.inf)
-    h_next = _fixed(solver.next_step(h, error))
+    h_next = _fixed(solver.next_step(_fixed(h), error))
     h_next = jnp.where(accept & last, jnp.maximum(h_next, carry.h), h_next)
     # A stop at a saved time must not shorten the steps that follow it.
     t_next = jnp.where(last, t_end, carry.t + h)
@@ -127,11 +131,26 @@ def _status(dynamics, carry, accept, finite, h_next, steps, mu) -> Int[Array, ""
     return status
 
 
-def with_switches(
-    field: AbstractField, times: Float[np.ndarray, "k"]
-) -> Float[np.ndarray, "s"]:
-    """The saved times together with the times at which the field switches."""
-    switches = [np.asarray(s) for s in field.switch_times() if not is_traced(s)]
-    inside = np.concatenate([*switches, np.empty(0)])
+def with_switches(dynamics: Dynamics, times: Float[np.ndarray, "k"]) -> Any:
+    """The saved times together with the times at which the field switches.
+
+    Switches that are traced are traced here, too, and count once more at either end
+    where they lie outside.
+    """
+    field, solver = dynamics.field, dynamics.solver
+    if is_traced(field.switch_times()):
+        within = [jnp.clip(s, times[0], times[-1]) for s in field.switch_times()]
+        if isinstance(solver, AbstractLayers):  # which layer is known when it runs
+            within = []
+        return jnp.sort(jnp.concatenate([jnp.asarray(times), *within]))
+    inside = known_switches(field)
+    if isinstance(solver, AbstractLayers):
+        inside = layer_starts(inside, times[0], solver.h, inside, np.ceil)
     inside = inside[(inside > times[0]) & (inside < times[-1])]
     return np.unique(np.concatenate([times, inside]))
+
+
+def known_switches(field: AbstractField) -> Float[np.ndarray, "s"]:
+    """The times at which a field jumps, in order, as far as they are not traced."""
+    known = [np.asarray(s) for s in field.switch_times() if not is_traced(s)]
+    return np.unique(np.concatenate([*known, np.empty(0)]))

@@ -12,8 +12,10 @@ from pushforward._checks import measure, positive, prng_key, whole
 from pushforward._shapes import Number
 from pushforward.errors import InputError, NumericalError
 from pushforward.fields import AbstractField
+from pushforward.flows._advance import known_switches
 from pushforward.flows._fixed import Layers
 from pushforward.flows._noise import AbstractNoise
+from pushforward.flows._times import layer_starts
 from pushforward.measures import Particles
 
 
@@ -57,10 +59,14 @@ def ensemble(
     prng_key("key", key)
     step = positive("h", h)
     keys, parts = jax.random.split(key, replicas), []
+    switches = np.empty(0) if field is None else known_switches(field)
+    times = jnp.asarray(
+        layer_starts(float(step) * np.arange(layers), 0.0, step, switches)
+    )
     for begin in range(0, replicas, batch):
         some = keys[begin : begin + batch]
         parts.append(
-            np.asarray(_run(field, noise, mu, some, step, layers, every, observe))
+            np.asarray(_run(field, noise, mu, some, step, times, every, observe))
         )
         if progress is not None:
             progress(min(begin + batch, replicas), replicas)
@@ -87,7 +93,7 @@ def _moved_by(by, noise) -> tuple[AbstractField | None, AbstractNoise]:
 
 @eqx.filter_jit
 def _run(
-    field, noise, mu: Particles, keys, h: Number, layers: int, every: int, observe
+    field, noise, mu: Particles, keys, h: Number, times, every: int, observe
 ) -> Array:
     field = None if field is None else field.started(mu)
 
@@ -95,7 +101,7 @@ def _run(
         dW = noise.increment(jax.random.fold_in(key, layer), h, state)
         if field is None:
             return state.moved(state.space.project(state.points + dW))
-        t = jnp.asarray(layer, float) * h
+        t = times[layer]
         motion = field(t, state)  # not used by layers
         return Layers(h).attempt(field, t, h, state, motion, dW).mu
 
@@ -105,7 +111,7 @@ def _run(
             state = jax.lax.fori_loop(0, every, body, state)
             return state, observe(state)
 
-        _, seen = jax.lax.scan(frame, mu, jnp.arange(layers // every))
+        _, seen = jax.lax.scan(frame, mu, jnp.arange(len(times) // every))
         return jnp.concatenate([jnp.asarray(observe(mu))[None], seen])
 
     return jax.vmap(one)(keys)

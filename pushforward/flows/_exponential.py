@@ -15,7 +15,7 @@ from pushforward.errors import InputError
 from pushforward.fields import Motion
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._fixed import Heun
-from pushforward.flows._solver import AbstractSolver, Attempt
+from pushforward.flows._solver import AbstractSolver, Attempt, Increment
 from pushforward.measures import Density
 
 
@@ -74,13 +74,7 @@ class IntegratingFactor(AbstractSolver):
         return self.inner.next_step(h, error)
 
     def attempt(
-        self,
-        field: Callable,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """One step; `dW` is a vector of R^d that every point of space feels."""
         if dW is None:

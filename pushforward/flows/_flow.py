@@ -22,7 +22,7 @@ from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
 from pushforward.flows._adaptive import Adaptive
-from pushforward.flows._advance import Dynamics
+from pushforward.flows._advance import Dynamics, known_switches
 from pushforward.flows._density_flow import check_density, density_solver
 from pushforward.flows._fixed import AbstractLayers, Heun, Layers
 from pushforward.flows._gaussian_flow import check_gaussian, gaussian_solver
@@ -34,14 +34,14 @@ from pushforward.flows._random_weights import needs_layers
 from pushforward.flows._recorder import Recorder
 from pushforward.flows._solver import AbstractSolver
 from pushforward.flows._store import Problem, open_store
-from pushforward.flows._times import OnlyObservables, save_times
+from pushforward.flows._times import OnlyObservables, layer_starts, save_times
 from pushforward.flows._traced import flow_traced
 from pushforward.flows._trajectory import Trajectory
 from pushforward.measures import AbstractMeasure, Density, Gaussian, Particles
 from pushforward.spaces import Sphere, TangentBundle
 
 
-def rotate(
+def into_span(
     field: AbstractField, mu: Particles
 ) -> tuple[Particles, Float[Array, "n d"] | None]:
     """mu in coordinates of its span, and the basis that leads back, if useful."""
@@ -54,7 +54,7 @@ def rotate(
     return reduced.moved(coordinates.T, mu.log_weights), basis.T
 
 
-def rotate_back(
+def out_of_span(
     mu: Particles, original: Particles, basis: Float[Array, "n d"] | None
 ) -> Particles:
     """The reduced measure in the coordinates of the original."""
@@ -71,7 +71,7 @@ class InOwnCoordinates(eqx.Module):
     basis: Float[Array, "n d"]
 
     def __call__(self, mu: Particles):
-        return self.until(rotate_back(mu, self.original, self.basis))
+        return self.until(out_of_span(mu, self.original, self.basis))
 
 
 def flow(
@@ -142,7 +142,7 @@ def flow(
     if isinstance(mu, Gaussian):
         check_gaussian(field, mu, noise, key, merge)
         solver, stepping = gaussian_solver(solver, noise)
-        times = _on_grid(save_times(save, t0, t1), solver, t0)
+        times = _on_grid(save_times(save, t0, t1), field, solver, t0)
         dynamics = Dynamics(field, stepping, noise, until, key)
         problem = Problem(field, mu, times, solver, noise, key, observe or {}, until)
         return _run(dynamics, mu, problem, lambda m: m, recorder, store)
@@ -153,13 +153,13 @@ def flow(
         _check_merge(noise, field, mu)
         problem = Problem(field, mu, None, solver, observe=observe or {}, until=until)
         return flow_merging(problem, merge, t0, t1, save, recorder, store)
-    times = _on_grid(save_times(save, t0, t1), solver, t0)
-    start, basis = (mu, None) if noise is not None else rotate(field, mu)
+    times = _on_grid(save_times(save, t0, t1), field, solver, t0)
+    start, basis = (mu, None) if noise is not None else into_span(field, mu)
     rule = (
         until if until is None or basis is None else InOwnCoordinates(until, mu, basis)
     )
     dynamics = Dynamics(field, solver, noise, rule, key)
-    frame = lambda m: rotate_back(m, mu, basis)  # noqa: E731
+    frame = lambda m: out_of_span(m, mu, basis)  # noqa: E731
     problem = Problem(field, mu, times, solver, noise, key, observe or {}, until)
     whole = mu if basis is not None and is_traced(mu) else None
     return _run(dynamics, start, problem, frame, recorder, store, whole)
@@ -259,11 +259,12 @@ def _check_traced(until: Any, store: Any, progress: Any) -> None:
 
 
 def _on_grid(
-    times: Float[np.ndarray, "k"], solver: AbstractSolver, t0: Number
+    times: Float[np.ndarray, "k"],
+    field: AbstractField,
+    solver: AbstractSolver,
+    t0: Number,
 ) -> np.ndarray:
     """Layers are whole: saved times move to the nearest multiple of h."""
     if not isinstance(solver, AbstractLayers):
         return times
-    h, t0 = float(solver.h), float(t0)
-    index = np.unique(np.round((times - t0) / h).astype(int))
-    return t0 + h * index
+    return layer_starts(times, t0, solver.h, known_switches(field))

@@ -16,7 +16,7 @@ from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._fixed import Heun, Layers
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._outcome import Outcome
-from pushforward.flows._solver import AbstractSolver, Attempt
+from pushforward.flows._solver import AbstractSolver, Attempt, Increment
 from pushforward.measures import Gaussian
 
 ROUNDING = 1e-13  # relative speeds below this are what rounding makes of zero
@@ -47,13 +47,7 @@ class Spreading(AbstractSolver):
         return self.inner.next_step(h, error)
 
     def attempt(
-        self,
-        field: Any,
-        t: Number,
-        h: Number,
-        mu: Any,
-        motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
     ) -> Attempt:
         """A step of the method inside, with the spreading added to every slope."""
         both = _Both(field, self)

@@ -122,7 +122,7 @@ def _onward(
 ) -> tuple[Carry, bool]:
     """From frame to frame; the second is whether someone interrupted."""
     try:
-        for t_end in with_switches(dynamics.field, times)[1:]:
+        for t_end in with_switches(dynamics, times)[1:]:
             if t_end <= float(carry.t):
                 continue
             if int(carry.status) != 0:

@@ -51,7 +51,7 @@ def flow_merging(
             "or a stopping rule `until`."
         )
     clocked = isinstance(save, ArcLength)
-    segment = MergingProblem(
+    merging = MergingProblem(
         field,
         solver,
         merge,
@@ -63,7 +63,7 @@ def flow_merging(
         timed=timed,
         shrink=smaller(mu.n),
     )
-    onward = lambda store: _onward(segment, grows, save, times, recorder, store)  # noqa: E731
+    onward = lambda store: _onward(merging, grows, save, times, recorder, store)  # noqa: E731
     if store is None:
         return onward(None)
     if clocked:  # when the frames will be is not known
@@ -74,7 +74,7 @@ def flow_merging(
 
 
 def _onward(
-    segment: MergingProblem,
+    merging: MergingProblem,
     grows: bool,
     save: Any,
     times: Float[np.ndarray, "k"],
@@ -84,8 +84,8 @@ def _onward(
     """From frame to frame."""
     resumed = None if store is None else store.resume()
     if resumed is not None and resumed.outcome is not None:
-        return finished(segment.field, resumed, segment.template, recorder)
-    run = MergingRun(segment, grows, recorder, store, resumed)
+        return finished(merging.field, resumed, merging.template, recorder)
+    run = MergingRun(merging, grows, recorder, store, resumed)
     for t, arc in _targets(save, times, run):
         try:
             if not run.until_reaching(t, _log(t - float(times[0])), arc):

@@ -39,7 +39,7 @@ HALVINGS = 60
 SHORT_STEP, FIRST_STEP = 1e-5, 1e-2
 
 
-def start(segment: MergingProblem, slots: Slots, leg: Leg) -> MergingCarry:
+def start(problem: MergingProblem, slots: Slots, leg: Leg) -> MergingCarry:
     """The carry before the first step."""
     zero, empty = jnp.zeros((), int), jnp.zeros(())
     growth = None if slots.grown is None else jnp.zeros_like(slots.grown)
@@ -56,25 +56,25 @@ def start(segment: MergingProblem, slots: Slots, leg: Leg) -> MergingCarry:
         zero,
         zero,
     )
-    lowest = lowest_in_reach(segment.template.space, slots, segment.merge.radius)
-    return anew(segment, unset, leg, lowest)
+    lowest = lowest_in_reach(problem.template.space, slots, problem.merge.radius)
+    return anew(problem, unset, leg, lowest)
 
 
 def anew(
-    segment: MergingProblem, carry: MergingCarry, leg: Leg, lowest: Int[Array, "n"]
+    problem: MergingProblem, carry: MergingCarry, leg: Leg, lowest: Int[Array, "n"]
 ) -> MergingCarry:
     """Merge what is within reach, and measure the motion in a fresh unit."""
-    space = segment.template.space
+    space = problem.template.space
     slots = merge_once(space, carry.slots, lowest, carry.log_t, carry.arc)
     carry = eqx.tree_at(lambda c: c.slots, carry, slots)
-    rule, mu = segment.rule(carry, leg), segment.measure(slots)
+    rule, mu = problem.rule(carry, leg), problem.measure(slots)
     motion, unit, balanced = fresh_motion(rule, mu)
     status = jnp.where(balanced, BALANCED, RUNNING)
     alone = balanced & (jnp.sum(slots.alive) == 1)  # V may still turn one atom
     status = jnp.where(alone, ONE_ATOM, status)
-    if segment.timed:
+    if problem.timed:
         kept = jnp.where(balanced, carry.unit, unit)
-        kept = jnp.maximum(kept, segment.slowest)
+        kept = jnp.maximum(kept, problem.slowest)
         motion, unit = divided(motion, jnp.exp(kept - unit)), kept
         status = jnp.full_like(status, RUNNING)
     return MergingCarry(
@@ -92,19 +92,19 @@ def anew(
     )
 
 
-def switched(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
+def switched(problem: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
     """The motion at the start of a leg on which the field is another one."""
-    return anew(segment, carry, leg, jnp.arange(len(carry.slots.parent)))
+    return anew(problem, carry, leg, jnp.arange(len(carry.slots.parent)))
 
 
-def _merged(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
+def _merged(problem: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
     """Merge what is close, if anything is."""
-    space, radius = segment.template.space, segment.merge.radius
+    space, radius = problem.template.space, problem.merge.radius
 
     def look(carry: MergingCarry) -> MergingCarry:
         lowest = lowest_in_reach(space, carry.slots, radius)
         found = jnp.any(lowest != jnp.arange(len(lowest)))
-        merge = lambda c, lowest: anew(segment, c, leg, lowest)  # noqa: E731
+        merge = lambda c, lowest: anew(problem, c, leg, lowest)  # noqa: E731
         return jax.lax.cond(found, merge, lambda c, lowest: c, carry, lowest)
 
     maybe = some_close(space, carry.slots, radius)
@@ -112,7 +112,7 @@ def _merged(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCa
 
 
 def advance_merging(
-    segment: MergingProblem, carry: MergingCarry, leg: Leg
+    problem: MergingProblem, carry: MergingCarry, leg: Leg
 ) -> MergingCarry:
     """Step until the leg ends, or something happens."""
 
@@ -120,14 +120,14 @@ def advance_merging(
         ahead = ~arrived(carry.log_t, leg.log_end) & (carry.arc < leg.arc_end)
         return ahead & (carry.status == RUNNING) & (carry.accepted < leg.steps_end)
 
-    return jax.lax.while_loop(unfinished, lambda c: _one_step(segment, c, leg), carry)
+    return jax.lax.while_loop(unfinished, lambda c: _one_step(problem, c, leg), carry)
 
 
 def located(
-    segment: MergingProblem, before: MergingCarry, after: MergingCarry, leg: Leg
+    problem: MergingProblem, before: MergingCarry, after: MergingCarry, leg: Leg
 ) -> MergingCarry:
     """The first time at which `until` holds, by bisection in time."""
-    free = dataclasses.replace(segment, until=None, shrink=0)
+    free = dataclasses.replace(problem, until=None, shrink=0)
 
     def wide(state) -> Bool[Array, ""]:
         low, high, count = state
@@ -144,7 +144,7 @@ def located(
             steps_end=jnp.asarray(2**62),
         )
         trial = advance_merging(free, low, to)
-        met = segment.met(trial.slots)
+        met = problem.met(trial.slots)
         pick = lambda yes, no: jnp.where(met, yes, no)  # noqa: E731
         low = jax.tree.map(pick, low, trial)
         high = jax.tree.map(pick, trial, high)
@@ -165,18 +165,18 @@ def arrived(log_t: Number, log_end: Number):
     return log_t >= log_end - ROUNDED * (1.0 + jnp.abs(log_end))
 
 
-def _one_step(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
-    mu = segment.measure(carry.slots)
+def _one_step(problem: MergingProblem, carry: MergingCarry, leg: Leg) -> MergingCarry:
+    mu = problem.measure(carry.slots)
     gap = carry.log_t - leg.log_end
     remaining = jnp.exp(leg.log_end + jnp.log1p(-jnp.exp(gap)) + carry.unit)
-    h = jnp.minimum(carry.h, _longest(segment, carry))
+    h = jnp.minimum(carry.h, _longest(problem, carry))
     last = h >= remaining
     h = jnp.where(last, remaining, h)
-    rule = segment.rule(carry, leg)
-    trial = segment.solver.attempt(rule, 0.0, h, mu, carry.motion, None)
+    rule = problem.rule(carry, leg)
+    trial = problem.solver.attempt(rule, 0.0, h, mu, carry.motion, None)
     finite = jnp.isfinite(trial.error)
     accept = finite & (trial.error <= 1.0)
-    h_next = segment.solver.next_step(h, jnp.where(finite, trial.error, jnp.inf))
+    h_next = problem.solver.next_step(h, jnp.where(finite, trial.error, jnp.inf))
     # Where stability bounds the step, growing right after a rejection fails again.
     h_next = jnp.where(accept & carry.failed, jnp.minimum(h_next, h), h_next)
     # A step cut short by a frame says nothing about the next one.
@@ -185,8 +185,8 @@ def _one_step(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> Merging
     motion = jax.tree.map(pick, trial.motion, carry.motion)
     speed = rate(motion)
     speed = jnp.where(speed > 0, speed, 1.0)
-    if segment.timed:
-        speed = jnp.maximum(speed, jnp.exp(segment.slowest - carry.unit))
+    if problem.timed:
+        speed = jnp.maximum(speed, jnp.exp(problem.slowest - carry.unit))
     since = jnp.logaddexp(carry.log_since, jnp.log(h) - carry.unit)
     since = jnp.where(last, _difference(leg.log_end, carry.log_base), since)
     slots = _moved(carry.slots, jax.tree.map(pick, trial.mu, mu))
@@ -201,17 +201,17 @@ def _one_step(segment: MergingProblem, carry: MergingCarry, leg: Leg) -> Merging
         carry.arc + pick(_way(mu.space, carry.slots, slots.points), 0.0),
         carry.accepted + accept.astype(carry.accepted.dtype),
         carry.rejected + (~accept).astype(carry.rejected.dtype),
-        _status(segment, carry, rule, accept, h_next),
+        _status(problem, carry, rule, accept, h_next),
     )
-    return _after(segment, new, leg, accept)
+    return _after(problem, new, leg, accept)
 
 
-def _longest(segment: MergingProblem, carry: MergingCarry):
+def _longest(problem: MergingProblem, carry: MergingCarry):
     """The longest step that `stride` allows: no farther than the next frame."""
-    if not (segment.timed or carry.slots.grown is not None):
-        return segment.stride  # the fastest atom has speed one
+    if not (problem.timed or carry.slots.grown is not None):
+        return problem.stride  # the fastest atom has speed one
     speed = jnp.max(jnp.linalg.norm(carry.motion.v, axis=1))
-    return jnp.where(speed > 0, segment.stride / speed, jnp.inf)
+    return jnp.where(speed > 0, problem.stride / speed, jnp.inf)
 
 
 def _moved(slots: Slots, mu: Particles) -> Slots:
@@ -232,34 +232,34 @@ def _way(space, slots: Slots, points) -> Float[Array, ""]:
 
 
 def _status(
-    segment: MergingProblem, carry: MergingCarry, rule: InUnits, accept, h: Number
+    problem: MergingProblem, carry: MergingCarry, rule: InUnits, accept, h: Number
 ):
     """Whether the loop can go on with a step h."""
     steps = carry.accepted + carry.rejected + 1
-    status = jnp.where(steps >= segment.solver.max_steps, OUT_OF_STEPS, RUNNING)
+    status = jnp.where(steps >= problem.solver.max_steps, OUT_OF_STEPS, RUNNING)
     shortest = jnp.asarray(1e-14)
-    if segment.timed:  # the unit may be far above the speed: a step is short in time
+    if problem.timed:  # the unit may be far above the speed: a step is short in time
         now = jnp.maximum(jnp.abs(rule.begin), 1e-290)
         shortest = 1e-15 * jnp.exp(jnp.log(now) + carry.unit)
     return jnp.where(~accept & ~(h > shortest), NOT_FINITE, status)
 
 
 def _after(
-    segment: MergingProblem, carry: MergingCarry, leg: Leg, accept
+    problem: MergingProblem, carry: MergingCarry, leg: Leg, accept
 ) -> MergingCarry:
     """Merge after an accepted step, then see whether to stop."""
     carry = jax.lax.cond(
         accept & (carry.status == RUNNING),
-        lambda c: _merged(segment, c, leg),
+        lambda c: _merged(problem, c, leg),
         lambda c: c,
         carry,
     )
     alive = jnp.sum(carry.slots.alive)
     status = carry.status
-    enough = (alive <= segment.shrink) & (status == RUNNING)
+    enough = (alive <= problem.shrink) & (status == RUNNING)
     status = jnp.where(enough, FEWER, status)
-    if segment.until is not None:
-        status = jnp.where(accept & segment.met(carry.slots), UNTIL, status)
+    if problem.until is not None:
+        status = jnp.where(accept & problem.met(carry.slots), UNTIL, status)
     return eqx.tree_at(lambda c: c.status, carry, status)
 
 

@@ -7,10 +7,10 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from pushforward._checks import is_traced
 from pushforward._shapes import Number
-from pushforward.fields import AbstractField, Motion
+from pushforward.fields import Motion
 from pushforward.flows._adaptive import Adaptive
+from pushforward.flows._advance import known_switches
 from pushforward.flows._hosted import counts
 from pushforward.flows._merge import Slots
 from pushforward.flows._merging_loop import (
@@ -67,24 +67,24 @@ class MergingRun:
 
     def __init__(
         self,
-        segment: MergingProblem,
+        problem: MergingProblem,
         grows: bool,
         recorder: Recorder,
         store: AbstractStore | None,
         resumed: Resumed | None,
     ):
-        self.segment, self.recorder, self.report = segment, recorder, recorder.report()
+        self.problem, self.recorder, self.report = problem, recorder, recorder.report()
         self.store = store
         self.unwritten: tuple[Frame, Arrays] | None = None
-        self.tokens, self.t = Tokens.start(segment.template), float(segment.t0)
-        self.switches = _switches(segment.field)
+        self.tokens, self.t = Tokens.start(problem.template), float(problem.t0)
+        self.switches = known_switches(problem.field)
         self.frames: list[Frame] = []
         self.interrupted = False
-        mu, n = segment.template, segment.template.n
+        mu, n = problem.template, problem.template.n
         blank = jnp.full(n, -jnp.inf)
         grown = jnp.zeros(n) if grows else None
         slots = Slots(mu.points, mu.log_weights, jnp.arange(n), blank, blank, grown)
-        self.carry = _start(segment, slots, _leg(self.t, self.t))
+        self.carry = _start(problem, slots, _leg(self.t, self.t))
         if resumed is None:
             self.record()
         else:
@@ -93,7 +93,7 @@ class MergingRun:
             self.carry, self.tokens, self.t = again
             self.seen_at = int(self.carry.accepted)
             shrink = smaller(len(self.tokens.names))
-            self.segment = dataclasses.replace(segment, shrink=shrink)
+            self.problem = dataclasses.replace(problem, shrink=shrink)
 
     @property
     def log_t(self) -> float:
@@ -125,7 +125,7 @@ class MergingRun:
         """Save the end. At t = 1e132 the last approach, O(1), does not change log t."""
         if int(self.carry.accepted) == self.seen_at:
             return
-        clocked = self.segment.stride < math.inf  # arc length tells the frames apart
+        clocked = self.problem.stride < math.inf  # arc length tells the frames apart
         same = self.frames[-1].log_t == self.log_t
         if same and not clocked and len(self.frames) > 1:
             self.t, self.unwritten = self.frames.pop().t, None
@@ -133,7 +133,7 @@ class MergingRun:
 
     def until_reaching(self, t: float, log_end: float, arc_end: float) -> bool:
         """Advance to the target; False when the run is over before it."""
-        t0 = float(self.segment.t0)
+        t0 = float(self.problem.t0)
         while True:
             ahead = self.switches[(self.switches > self.t) & (self.switches < t)]
             stop = min([t, *ahead.tolist()])
@@ -148,14 +148,14 @@ class MergingRun:
             self.t = stop
             if stop in self.switches:
                 leg = _leg(stop, math.inf)
-                self.carry = _switched(self.segment, self.carry, leg)
+                self.carry = _switched(self.problem, self.carry, leg)
             if stop == t:
                 return True
 
     def _rounded_time(self) -> float:
         """The time between two targets; those themselves are met exactly."""
         with np.errstate(over="ignore"):
-            t = float(self.segment.t0 + np.exp(self.log_t))
+            t = float(self.problem.t0 + np.exp(self.log_t))
         return max(t, self.t)
 
     def _travelled(self, leg: Leg) -> bool:
@@ -170,11 +170,11 @@ class MergingRun:
                 return False
             budget = int(before.accepted) + PATIENCE
             leg = dataclasses.replace(leg, steps_end=jnp.asarray(budget))
-            segment = self._on(leg)
-            self.carry = _advance(segment, before, leg)
+            problem = self._on(leg)
+            self.carry = _advance(problem, before, leg)
             status = int(self.carry.status)
             if status == UNTIL:
-                self.carry = _located(segment, before, self.carry, leg)
+                self.carry = _located(problem, before, self.carry, leg)
                 return False
             if status == RUNNING and int(self.carry.accepted) < budget:
                 return True
@@ -186,11 +186,11 @@ class MergingRun:
                 self.carry = eqx.tree_at(lambda c: c.status, self.carry, balanced)
 
     def _on(self, leg: Leg) -> MergingProblem:
-        """The segment on a leg, before whose end no later field is seen."""
+        """The problem on a leg, before whose end no later field is seen."""
         if not len(self.switches):
-            return self.segment
-        field = self.segment.field.before(leg.end)
-        return dataclasses.replace(self.segment, field=field)
+            return self.problem
+        field = self.problem.field.before(leg.end)
+        return dataclasses.replace(self.problem, field=field)
 
     def _hovers(self, before: MergingCarry) -> bool:
         """Whether many steps led nowhere: rounding about an equilibrium.
@@ -198,9 +198,9 @@ class MergingRun:
         Speed is one in the unit of the loop, so atoms that move at all get somewhere.
         What depends on time may get moving later.
         """
-        solver, slots, old = self.segment.solver, self.carry.slots, before.slots
+        solver, slots, old = self.problem.solver, self.carry.slots, before.slots
         assert isinstance(solver, Adaptive)
-        if self.segment.timed or int(jnp.sum(slots.alive)) != int(jnp.sum(old.alive)):
+        if self.problem.timed or int(jnp.sum(slots.alive)) != int(jnp.sum(old.alive)):
             return False
         gone = jnp.max(jnp.abs(slots.points - old.points))
         if slots.grown is not None and old.grown is not None:
@@ -209,7 +209,7 @@ class MergingRun:
         return float(gone) < 20 * float(rtol + atol)
 
     def _can_shrink(self) -> bool:
-        return int(jnp.sum(self.carry.slots.alive)) <= self.segment.shrink
+        return int(jnp.sum(self.carry.slots.alive)) <= self.problem.shrink
 
     def _pack(self) -> None:
         """Drop absorbed slots: fewer pairs from here on, in one of a few sizes."""
@@ -218,7 +218,7 @@ class MergingRun:
         v = jnp.where(slots.alive[:, None], v[order], 0.0)
         g = None if g is None else jnp.where(slots.alive, g[order], 0.0)
         size = smaller(len(order))
-        self.segment = dataclasses.replace(self.segment, shrink=size)
+        self.problem = dataclasses.replace(self.problem, shrink=size)
         self.carry = dataclasses.replace(
             self.carry, slots=slots, motion=Motion(v, g), status=jnp.asarray(RUNNING)
         )
@@ -235,7 +235,7 @@ class MergingRun:
         elif self.store is not None:
             self.store.finish(outcome, counted | merges.table())
         return gathered(
-            self.segment.field,
+            self.problem.field,
             self.frames,
             self.recorder,
             final=self.tokens.measure(self.carry.slots),
@@ -250,10 +250,4 @@ class MergingRun:
             return Outcome("interrupted", f"stopped by hand at t = {at}.")
         merges = self.tokens.table(self.carry.slots)
         last = float(merges.log_times[-1]) if len(merges.log_times) else self.log_t
-        return explain_merging(self.carry, self.segment, self.t, last)
-
-
-def _switches(field: AbstractField) -> np.ndarray:
-    """The times at which a field jumps."""
-    times = [np.asarray(s) for s in field.switch_times() if not is_traced(s)]
-    return np.unique(np.concatenate([*times, np.empty(0)]))
+        return explain_merging(self.carry, self.problem, self.t, last)

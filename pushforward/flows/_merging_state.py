@@ -99,11 +99,11 @@ class MergingProblem(eqx.Module):
 
 
 def explain_merging(
-    carry: MergingCarry, segment: MergingProblem, t: float, last_merge: float
+    carry: MergingCarry, problem: MergingProblem, t: float, last_merge: float
 ) -> Outcome:
     """The outcome at time t; `last_merge` is the logarithm of a span."""
-    outcome = _ended(carry, segment, t, last_merge)
-    limit = segment.field.resolved_until
+    outcome = _ended(carry, problem, t, last_merge)
+    limit = problem.field.resolved_until
     if t <= limit:
         return outcome
     return Outcome(
@@ -114,9 +114,9 @@ def explain_merging(
 
 
 def _ended(
-    carry: MergingCarry, segment: MergingProblem, t: float, last_merge: float
+    carry: MergingCarry, problem: MergingProblem, t: float, last_merge: float
 ) -> Outcome:
-    n, t0 = segment.template.n, float(segment.t0)
+    n, t0 = problem.template.n, float(problem.t0)
     steps, status = int(carry.accepted), int(carry.status)
     left = int(jnp.sum(carry.slots.alive))
     at = readable(float(carry.log_t), t)
@@ -126,10 +126,10 @@ def _ended(
         message = f"the motion stopped being finite after t = {at}."
         return Outcome("diverged", message + " The last finite state is kept.")
     out_of_steps = status == OUT_OF_STEPS
-    if left == 1 and n > 1 and not (segment.timed and out_of_steps):
+    if left == 1 and n > 1 and not (problem.timed and out_of_steps):
         with_t0 = t0 + math.exp(last_merge) if last_merge < 700 else math.inf
         since = readable(last_merge, with_t0)
-        held = f"all {tokens(segment.template)} tokens are one atom"
+        held = f"all {tokens(problem.template)} tokens are one atom"
         message = f"{held} since t = {since} ({steps} steps)."
         return Outcome("one cluster", message)
     if out_of_steps:

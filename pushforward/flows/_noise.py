@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -20,8 +21,10 @@ from pushforward.measures import Particles
 class AbstractNoise(eqx.Module):
     """A Stratonovich noise: particles receive P_x (sigma dW).
 
-    Its independent part acts on a density as diffusion; its common part, the same for
-    all particles, stays random: a density then is the law given that part.
+    A noise of your own implements `increment`. On a density its independent part acts
+    as diffusion; its common part, the same for all particles, stays random: a density
+    then is the law given that part. What both are there only the noise can say: unless
+    it does, densities and Gaussians refuse it.
     """
 
     __repr__ = shown
@@ -32,19 +35,27 @@ class AbstractNoise(eqx.Module):
     ) -> Float[Array, "n d"]:
         """sigma (W(t + h) - W(t)) for every particle, before projection."""
 
-    @abc.abstractmethod
     def shared(self, key: PRNGKeyArray, h: Number, d: int) -> Float[Array, "d"] | None:
         """The part of the increment that all particles have in common, if any."""
+        return self._for_particles_only()
 
     @property
-    @abc.abstractmethod
     def diffusion(self) -> Float[Array, ""] | None:
         """sigma^2 / 2 of the independent part: the factor of the Laplacian."""
+        return self._for_particles_only()
 
     @property
-    @abc.abstractmethod
     def common(self) -> Float[Array, ""] | None:
         """sigma of the common part, or None: then a density needs no key."""
+        return self._for_particles_only()
+
+    def _for_particles_only(self) -> Any:
+        raise InputError(
+            f"`noise` must have a form on a measure without particles, got "
+            f"{type(self).__name__}, which has none. Use Particles, or Brownian(sigma) "
+            "or CommonNoise(sigma); a noise of your own says it by `diffusion`, "
+            "`common` and `shared`."
+        )
 
     def __add__(self, other: AbstractNoise) -> NoiseSum:
         return NoiseSum([self, other])

@@ -1,7 +1,5 @@
 """Weights drawn afresh in every layer, and the diffusion they become."""
 
-import abc
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,32 +18,6 @@ class AbstractLayerNoise(AbstractNoise):
     Its size depends on the tokens, so that the midpoint of a Stratonovich step would
     change its mean.
     """
-
-    @abc.abstractmethod
-    def increment(
-        self, key: PRNGKeyArray, h: Number, mu: Particles
-    ) -> Float[Array, "n d"]:
-        """What is added to every token in a step of size h."""
-
-    def shared(self, key: PRNGKeyArray, h: Number, d: int) -> Float[Array, "d"] | None:
-        """Refused: a density has no tokens to draw weights for."""
-        return self._only_tokens()
-
-    @property
-    def diffusion(self):
-        """Refused, as above."""
-        return self._only_tokens()
-
-    @property
-    def common(self):
-        """Refused, as above."""
-        return self._only_tokens()
-
-    def _only_tokens(self):
-        raise InputError(
-            f"`noise` {type(self).__name__} draws weights for tokens, with no form on "
-            "a Density. Use Particles, or CommonNoise(sigma)."
-        )
 
 
 class RandomWeights(AbstractLayerNoise):

@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -14,6 +14,9 @@ from pushforward._printing import shown
 from pushforward._shapes import Number
 from pushforward.fields import Motion
 from pushforward.measures import AbstractMeasure
+
+# What noise adds in a step: a vector per particle, one for all of a density, or none.
+Increment: TypeAlias = Float[Array, "n d"] | Float[Array, "d"] | None
 
 
 class Attempt(NamedTuple):
@@ -47,7 +50,7 @@ class AbstractSolver(eqx.Module):
         h: Number,
         mu: AbstractMeasure,
         motion: Motion,
-        dW: Float[Array, "n d"] | Float[Array, "d"] | None,
+        dW: Increment,
     ) -> Attempt:
         """A step from t to t + h; `motion` is field(t, mu), `dW` the noise or None.
 

@@ -1,6 +1,7 @@
 """When to save: a number of frames, chosen times, or times spaced by logarithm."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from pushforward._shapes import Number
 from pushforward.errors import InputError
 
 SAME_TIME = 1e-14  # times closer than this share of themselves are one: rounding
+ALMOST = 1e-6  # of a layer: a time this near to the start of one is its start
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,8 +99,33 @@ def save_times(save: Any, t0: Number, t1: Number) -> Float[np.ndarray, "k"]:
     return times if times[-1] >= t1 else np.concatenate([times, [t1]])
 
 
+def layer_starts(
+    wanted: Float[np.ndarray, "k"],
+    t0: Number,
+    h: Number,
+    switches: Float[np.ndarray, "s"],
+    rounded: Callable = np.round,
+) -> Float[np.ndarray, "m"]:
+    """The times t0 + k h of whole layers of length h that are nearest, once each.
+
+    With `np.ceil` those from the wanted ones on. A time that is a switch of the field
+    up to rounding is that switch: the layer which begins there sees what follows.
+    """
+    t0, h = float(t0), float(h)
+    index = (np.asarray(wanted, float) - t0) / h
+    whole = np.round(index)
+    index = np.where(np.abs(index - whole) < ALMOST, whole, rounded(index))
+    starts = t0 + h * np.unique(index)
+    for switch in switches:
+        starts = np.where(np.abs(starts - switch) < ALMOST * h, switch, starts)
+    return starts
+
+
 def bracket(
-    times: Float[np.ndarray, "k"], log_times: Float[np.ndarray, "t"] | None, t: float
+    times: Float[np.ndarray, "k"],
+    log_times: Float[np.ndarray, "t"] | None,
+    t: float,
+    fix: str = "Flow to a later t1 to see more.",
 ) -> tuple[int, float]:
     """Frame k and the share s of the way to frame k + 1 at which time t lies.
 
@@ -111,8 +138,7 @@ def bracket(
         return int(np.flatnonzero(near)[-1]), 0.0
     if not times[0] <= t <= times[-1]:
         raise InputError(
-            f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}. Flow to a later"
-            " t1 to see more."
+            f"`t` must lie in [{times[0]:g}, {times[-1]:g}], got {t:g}. {fix}"
         )
     k = int(np.searchsorted(times, t, side="right")) - 1
     if log_times is None or not np.isfinite(log_times[k]):

@@ -68,9 +68,10 @@ def _frames(
 
     carry = Carry.start(times[0], start)
     measures, seen = record(carry)
-    pieces = with_switches(dynamics.field, times)
-    carry, rest = jax.lax.scan(one, carry, jnp.asarray(pieces[1:]))
-    kept = np.flatnonzero(np.isin(pieces[1:], times[1:]))
+    pieces = with_switches(dynamics, times)[1:]
+    carry, rest = jax.lax.scan(one, carry, jnp.asarray(pieces))
+    search = np.searchsorted if isinstance(pieces, np.ndarray) else jnp.searchsorted
+    kept = search(pieces, times[1:], side="right") - 1
     rest = jax.tree_util.tree_map(lambda a: a[kept], rest)
     join = lambda a, b: jnp.concatenate([a[None], b])  # noqa: E731
     measures, seen = jax.tree_util.tree_map(join, (measures, seen), rest)

@@ -16,7 +16,7 @@ from pushforward._checks import scalar
 from pushforward._wiring import connected
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
-from pushforward.flows._outcome import Outcome
+from pushforward.flows._outcome import Outcome, OutcomeKind
 from pushforward.flows._times import bracket
 from pushforward.measures import AbstractMeasure, Particles
 from pushforward.spaces import AbstractSpace
@@ -151,7 +151,11 @@ class Trajectory(eqx.Module):
         linearly; the share is linear in t, or in log t where there are `log_times`.
         """
         times = np.asarray(self.times)
-        k, s = bracket(times, self.log_times, float(scalar("t", t)))
+        t, outcome = float(scalar("t", t)), self.outcome
+        if outcome is None or outcome.kind == OutcomeKind.REACHED_T1:
+            k, s = bracket(times, self.log_times, t)
+        else:  # a later t1 would change nothing
+            k, s = bracket(times, self.log_times, t, f"It ended there: {outcome}")
         return self[k] if s == 0 else self[k].blended(self[k + 1], s)
 
     def observe(self, f: Callable[[Any], object]) -> np.ndarray:

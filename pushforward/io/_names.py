@@ -8,6 +8,8 @@ import dataclasses
 import importlib
 import inspect
 import json
+import pathlib
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,10 +36,13 @@ class UnknownNameError(InputError):
 def qualified_name(value: Any) -> str:
     """`module:QualName` of a class or a function.
 
+    What a script defines has the name that it has where the script is imported, so that
+    a run may be loaded elsewhere; a notebook has none, and is `__main__`.
+
     >>> qualified_name(json.dumps)
     'json:dumps'
     """
-    module = getattr(value, "__module__", None)
+    module = _as_imported(getattr(value, "__module__", None))
     name = getattr(value, "__qualname__", None)
     bound = inspect.ismethod(value) and not inspect.isclass(value.__self__)
     if not module or not name or bound or "<lambda>" in name:
@@ -46,6 +51,18 @@ def qualified_name(value: Any) -> str:
             "Define it by `def` or `class`, and it is stored by that name."
         )
     return f"{module}:{name}"
+
+
+def _as_imported(module: str | None) -> str | None:
+    """`pull` of `python pull.py` and of processes it starts, and `a.b` of `-m a.b`."""
+    if module not in ("__main__", "__mp_main__"):
+        return module
+    script = sys.modules.get(module)
+    spec = getattr(script, "__spec__", None)
+    if spec is not None:
+        return str(spec.name).removesuffix(".__main__")
+    path = getattr(script, "__file__", None)
+    return pathlib.PurePath(path).stem if path else "__main__"
 
 
 def named(classes: Iterable[Any]) -> dict[str, Any]:
@@ -70,6 +87,11 @@ def find(name: object, known: Mapping[str, Any]) -> Any:
     """What the caller named, or a class that a folder of this package exports."""
     if isinstance(name, str) and name in known:
         return known[name]
+    module, _, own = str(name).partition(":")
+    if module == "__main__":  # of a notebook, which later became a module
+        alike = [one for given, one in known.items() if given.partition(":")[2] == own]
+        if len(alike) == 1:
+            return alike[0]
     if (ours := exported(name)) is not None:
         return ours
     raise UnknownNameError(str(name))

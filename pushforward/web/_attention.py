@@ -1,7 +1,6 @@
 """The attention matrix of one frame, as the page draws it."""
 
 import base64
-import math
 import pathlib
 from typing import Any
 
@@ -35,12 +34,8 @@ def matrix(run: Run, k: int, head: int, files: pathlib.Path) -> np.ndarray:
     if not 0 <= head < len(heads):
         raise InputError(f"`head` must be below {len(heads)}, got {head}.")
     field = heads[head]
-    if isinstance(field, pf.RescaledAttention):
-        return _rescaled(field, numbers_of(run.frames[k]).t, mu)
-    if isinstance(field, pf.HardAttention):
-        return _hard(mu, field.Q, field.K)
-    causal = isinstance(field, pf.CausalAttention)
-    return np.asarray(attention_matrix(mu, field.beta, field.Q, field.K, causal=causal))
+    t = numbers_of(run.frames[k]).t
+    return np.asarray(field.attention_matrix(t, mu))
 
 
 def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
@@ -55,25 +50,6 @@ def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
     if run.state.model != "recorded" and run.state.weights != "equal":
         weights = experiment_of(run.state, files).measure.weights
     return pf.Particles.normalized(space_of(points.shape[1]), points, weights)
-
-
-def _rescaled(field: pf.RescaledAttention, t: float, mu: pf.Particles) -> np.ndarray:
-    """Attention between the tokens x = e^{tV} z themselves."""
-    expansion = field.expansion(t)
-    x = mu.points if expansion is None else mu.points @ expansion.T
-    beta = field.beta * math.exp(min(2 * field.growth_rate * t, 690.0))
-    return np.asarray(attention_matrix(mu.moved(x), beta))
-
-
-def _hard(mu: pf.Particles, Q, K) -> np.ndarray:
-    """Equal attention to the best matches."""
-    x = np.asarray(mu.points)
-    q = x if Q is None else x @ np.asarray(Q).T
-    keys = x if K is None else x @ np.asarray(K).T
-    match = q @ keys.T
-    best = match >= match.max(axis=1, keepdims=True) - 1e-12
-    shares = best * np.asarray(mu.weights)
-    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def picture(run: Run, k: int, head: int, order: str, files: pathlib.Path) -> dict:

@@ -12,6 +12,7 @@ program for each would take seconds.
 import tempfile
 
 import contract_examples as examples
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -59,10 +60,15 @@ OWN = {
 ROWS = [
     row
     for row in examples.examples({**examples.FIELDS, **OWN})
-    if row[0] not in examples.WITH_VELOCITIES  # their partners would need some, too
     if row[2].endswith("-0") or row[2] in ("GradientFlow-3", "Heads-1", "Attention-1")
 ]
 OTHER = Drift(jnp.array([1.0, 0.2, -0.4]))  # a partner with velocity and growth
+
+
+def partner(mu):
+    """A field with velocity and growth for the same tokens."""
+    moving = isinstance(mu.space, pf.TangentBundle)
+    return pf.Momentum(OTHER, pf.Friction(0.1)) if moving else OTHER
 
 
 def motion(field, mu):
@@ -89,9 +95,10 @@ def flows(field, mu):
 
 
 def adds(field, mu):
-    (v, g), (w, k) = motion(field, mu), motion(OTHER, mu)
-    same(motion(field + OTHER, mu), (v + w, g + k))
-    same(motion(OTHER - field, mu), (w - v, k - g))
+    other = partner(mu)
+    (v, g), (w, k) = motion(field, mu), motion(other, mu)
+    same(motion(field + other, mu), (v + w, g + k))
+    same(motion(other - field, mu), (w - v, k - g))
 
 
 def multiplies(field, mu):
@@ -100,13 +107,15 @@ def multiplies(field, mu):
 
 
 def makes_heads(field, mu):
-    (v, g), (w, k) = motion(field, mu), motion(OTHER, mu)
-    same(motion(pf.Heads([field, OTHER]), mu), (v + w, g + k))
+    other = partner(mu)
+    (v, g), (w, k) = motion(field, mu), motion(other, mu)
+    same(motion(pf.Heads([field, other]), mu), (v + w, g + k))
     same(motion(pf.Heads([field, field]), mu), (2 * v, 2 * g))
 
 
 def switches(field, mu):
-    for fields, times in [([field, OTHER], [0, 1, 2]), ([OTHER, field], [0, 0.25, 2])]:
+    other = partner(mu)
+    for fields, times in [([field, other], [0, 1, 2]), ([other, field], [0, 0.25, 2])]:
         same(motion(pf.Switched(fields, times), mu), motion(field, mu))
     v, g = motion(pf.Switched([field], [0.0, 0.4]), mu)
     assert not v.any() and not g.any()
@@ -148,7 +157,7 @@ def acts_on_a_gaussian(field, mu):
 
 def vectorises(field, mu):
     """A batch of measures is a loop over measures."""
-    other = examples.tokens("PreNorm" if mu.space == pf.Euclidean(3) else "", seed=5)
+    other = mu.moved(mu.points[::-1], mu.log_weights)
     both = jax.tree_util.tree_map(lambda *leaf: jnp.stack(leaf), mu, other)
     together = jax.vmap(lambda mu: field(T, mu))(both)
     for row, one in enumerate((mu, other)):
@@ -156,6 +165,37 @@ def vectorises(field, mu):
         assert (together.g is None) == (alone.g is None)
         parts = jax.tree_util.tree_map(lambda a, row=row: a[row], together)
         same(jax.tree_util.tree_leaves(parts), jax.tree_util.tree_leaves(alone))
+
+
+def differentiates(field, mu):
+    """Forward, backward and by differences in all numbers and tokens at once.
+
+    That flows pass derivatives on is in test_derivatives_contract.py.
+    """
+    real = lambda leaf: eqx.is_array(leaf) and leaf.dtype == jnp.float64  # noqa: E731
+    numbers, rest = eqx.partition(field, real)
+    wave = lambda a: jnp.cos(1.0 + jnp.arange(float(a.size))).reshape(a.shape)  # noqa: E731
+
+    def seen(at):
+        v, g = eqx.combine(at[0], rest)(T, mu.moved(at[1]))
+        return jnp.sum(wave(v) * v) + (0.0 if g is None else jnp.sum(wave(g) * g))
+
+    at = numbers, mu.points
+    # Numbers in proportion: a tolerance of 1e-12 must not turn negative.
+    way = jax.tree_util.tree_map(lambda a: a * wave(a), numbers), wave(mu.points)
+    _, forward = jax.jvp(seen, (at,), (way,))
+    dots = jax.tree_util.tree_map(jnp.vdot, jax.grad(seen)(at), way)
+    backward = sum(jax.tree_util.tree_leaves(dots))
+    h = 1e-5
+    ahead, behind = (
+        seen(jax.tree_util.tree_map(lambda a, d, s=s: a + s * d, at, way))
+        for s in (h, -h)
+    )
+    same([backward, forward], [forward, (ahead - behind) / (2 * h)], atol=1e-6)
+    assert abs(forward) > 1e-4
+    together = numbers, jnp.broadcast_to(mu.points[:1], mu.points.shape)  # at rest
+    slopes = jax.tree_util.tree_leaves(jax.grad(seen)(together))
+    assert all(jnp.isfinite(slope).all() for slope in slopes)
 
 
 def works_in_float32(field, mu):
@@ -194,6 +234,24 @@ def scales(field, mu):
     same([felt(scaled)], [np.exp(3.0) * felt(plain)])
     if plain.growth is not None:
         same([scaled.growth], [np.exp(3.0) * plain.growth])
+
+
+def pays_attention(field, mu):
+    """Rows sum to one, and what they see is what the field drives tokens by."""
+    A = field.attention_matrix(T, mu)
+    np.testing.assert_allclose(A.sum(axis=1), 1.0, atol=1e-14)
+    assert (A >= 0).all()
+    seen = A @ mu.points - (mu.points if mu.space == pf.Euclidean(3) else 0.0)
+    inner = getattr(field, "attention", field)  # before a perceptron
+    seen = seen if inner.V is None else seen @ inner.V.T
+    _parallel(mu.space.tangent(mu.points, seen), motion(inner, mu)[0])
+
+
+def _parallel(a, b):
+    """Every row a multiple of the other by a positive number."""
+    length = lambda x: np.linalg.norm(x, axis=1)  # noqa: E731
+    size = length(a) * length(b)
+    np.testing.assert_allclose(np.sum(a * b, axis=1), size, rtol=1e-12, atol=1e-14)
 
 
 def merges(field, mu):
@@ -249,24 +307,34 @@ COLUMNS = {
     "Density": acts_on_a_density,
     "Gaussian": acts_on_a_gaussian,
     "vmap": vectorises,
+    "grad": differentiates,
     "float32": works_in_float32,
     "ordered": says_whether_order_matters,
     "isotropic": says_whether_directions_matter,
     "scaled_drive": scales,
+    "attention_matrix": pays_attention,
 }
 AT_TOKENS_ONLY = """
-    Background CausalAttention DecayingAttention DepthScaledNorm MixNorm Numbered
-    PeriNorm PositionAttention PreNorm RescaledAttention RescaledPerceptron UnitNorm
+    Background CausalAttention DecayingAttention DepthScaledNorm MixNorm Momentum
+    Numbered PeriNorm PositionAttention PreNorm RescaledAttention RescaledPerceptron
+    UnitNorm
 """.split()
 ORDERED = {"CausalAttention", "DecayingAttention", "Numbered", "PositionAttention"}
 AFFINE = """
     Attention CausalAttention DistanceAttention Heads Linear LinearAttention Multiple
     SinkhornAttention Switched
 """.split()
+PAYS_ATTENTION = """
+    Attention CausalAttention DistanceAttention HardAttention HardRelaxation
+    PositionAttention RescaledAttention RescaledPerceptron SinkhornAttention
+    UnnormalizedAttention
+""".split()
 REFUSED = {
+    "attention_matrix": {row[0] for row in ROWS} - set(PAYS_ATTENTION),
     "Density": set(AT_TOKENS_ONLY),
     "Gaussian": {row[0] for row in ROWS} - set(AFFINE),
-    "merge": ORDERED,
+    "merge": ORDERED | examples.WITH_VELOCITIES,
+    "ensemble": examples.WITH_VELOCITIES,  # noise would move places, too
 }
 
 

@@ -96,6 +96,49 @@ def test_no_step_crosses_the_switch_of_mix_norm():
     np.testing.assert_allclose(whole.points, end.points, rtol=1e-14)
 
 
+@pytest.mark.parametrize(("switch", "first"), [(0.25, 3), (0.8, 8), (0.3, 3)])
+def test_layers_stay_whole_across_a_switch(switch, first):
+    """The layer that begins at a switch, or first after it, is of the new field.
+
+    0.1 + ... + 0.1 is an ulp below 0.8 and above 0.3: rounding must not shift a layer.
+    """
+    fields, layers = [ATTENTION, -1.0 * ATTENTION], pf.Layers(0.1)
+    field = pf.Switched(fields, [0.0, switch, 9.0])
+    mu = by_hand = tokens()
+    run = pf.flow(field, mu, 1.0, save=2, solver=layers)
+    assert int(run.steps) == 10
+    for k in range(10):
+        part = fields[k >= first]
+        none = part(0.0, by_hand)  # not used by layers
+        step = layers.attempt(part, 0.1 * k, jnp.asarray(0.1), by_hand, none, None)
+        by_hand = step.mu
+    np.testing.assert_allclose(run.final.points, by_hand.points, atol=1e-15)
+    seen = pf.ensemble(
+        field,
+        mu,
+        10,
+        h=0.1,
+        noise=pf.Brownian(1e-12),
+        observe=lambda mu: mu.points,
+        replicas=1,
+        key=jax.random.key(0),
+    )
+    np.testing.assert_allclose(seen[0, -1], by_hand.points, atol=1e-10)
+
+
+def test_a_schedule_keeps_mass_if_its_fields_do():
+    kept = pf.Switched([ATTENTION, PERCEPTRON], [0.0, 1.0, 2.0])
+    assert kept(0.5, tokens()).g is None and kept.drive(0.5, tokens()).growth is None
+    assert kept.scaled_drive(0.5, tokens(), jnp.zeros(())).growth is None
+    assert pf.linearize(kept, tokens()).size == tokens().n
+    grows = pf.GradientFlow(pf.InteractionEnergy(1.0), pf.FisherRao())
+    fed = pf.Switched([ATTENTION, grows], [0.0, 1.0, 2.0])
+    assert not fed(0.5, tokens()).g.any() and fed(1.5, tokens()).g.any()
+    momentum, rest = pf.Momentum(kept), pf.fields.at_rest(tokens())
+    run = pf.flow(momentum, rest, 2.0, save=2, solver=pf.MomentumLayers(0.1))
+    assert int(run.steps) == 2
+
+
 def test_switches_are_found_and_hidden_at_any_depth():
     inner = pf.Switched([pf.MixNorm(ATTENTION, 0.3), PERCEPTRON], [0.0, 1.0, 2.0])
     field = 2.0 * pf.Heads([inner, ATTENTION])

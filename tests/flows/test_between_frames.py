@@ -1,5 +1,6 @@
 """A trajectory between its frames: one rule, for measures, pictures and films."""
 
+import dataclasses
 import math
 
 import jax.numpy as jnp
@@ -57,6 +58,14 @@ def test_a_time_that_is_a_frame_up_to_rounding_is_that_frame():
     np.testing.assert_array_equal(run.at(2000.0).weights, run[1].weights)
     with pytest.raises(InputError, match="later t1"):
         run.at(2000.001)
+
+
+def test_a_flow_that_ended_by_itself_says_so_of_later_times():
+    run = curve([[0.9, 0.1], [0.1, 0.9]])
+    ended = pf.Outcome("one cluster", "all 2 tokens are one atom since t = 1.")
+    run = dataclasses.replace(run, outcome=ended)
+    with pytest.raises(InputError, match="It ended there: one cluster: all 2 tokens"):
+        run.at(2.0)
 
 
 def test_frames_far_apart_are_joined_in_log_time():

@@ -141,3 +141,28 @@ def test_where_nothing_drives_a_normalized_token_there_is_a_derivative():
         pf.UnitNorm(pf.Attention(1.0, V=V))(0.0, mu).v
     )
     assert np.isfinite(jax.grad(drift)(jnp.zeros((3, 3)))).all()
+
+
+def test_the_time_of_a_switch_has_a_derivative_and_is_met_under_jit(problem):
+    """dx/ds at the switch is the difference of both velocities, carried to the end."""
+    mu = pf.Particles(pf.Sphere(3), problem[2]["points"])
+    fields = [pf.Attention(1.0), pf.Attention(9.0, V=-jnp.eye(3))]
+
+    def ends(s):
+        field = pf.Switched(fields, jnp.array([-1.0, 0.0, 9.0]).at[1].set(s))
+        run = pf.flow(field, mu, 1.0, save=[0.5], solver=pf.Heun(0.1))
+        return run.points[1:, :, 0]
+
+    @jax.jit
+    def both_ways(s):
+        value, slope = jax.jvp(ends, (s,), (jnp.ones(()),))
+        return value, slope, jax.grad(lambda s: jnp.sum(ends(s)))(s)
+
+    s, h, value = jnp.asarray(0.25), 1e-4, jax.jit(ends)
+    found, slope, back = both_ways(s)
+    np.testing.assert_allclose(found, ends(s), atol=1e-14)  # the steps of the host
+    numerical = (value(s + h) - value(s - h)) / (2 * h)
+    assert np.abs(slope).max() > 0.1
+    np.testing.assert_allclose(slope, numerical, atol=2e-3)  # of the order of the steps
+    assert float(back) == pytest.approx(float(jnp.sum(slope)), rel=1e-9)
+    assert not np.abs(both_ways(jnp.asarray(-0.5))[1]).any()  # before the flow began

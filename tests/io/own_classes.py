@@ -46,17 +46,6 @@ class Shake(AbstractNoise):
         normal = jax.random.normal(key, mu.points.shape) * jnp.array([[1.0, 0, 0]])
         return self.sigma * jnp.sqrt(h) * normal
 
-    def shared(self, key, h, d):
-        return None
-
-    @property
-    def diffusion(self):
-        return None
-
-    @property
-    def common(self):
-        return None
-
 
 @dataclasses.dataclass(frozen=True)
 class Above:

@@ -1,6 +1,9 @@
 """Fields, noises, rules and functions of the user's own: stored, loaded, resumed."""
 
 import json
+import os
+import pathlib
+import subprocess
 import sys
 
 import jax
@@ -13,6 +16,7 @@ import pushforward as pf
 from pushforward.errors import InputError, StoreError
 from pushforward.io import Unknown, from_json, resumption, to_json
 
+MAIN = "__main__"
 TIMES = dict(save=[0.2, 0.4, 0.6], solver=pf.Heun(0.1))
 
 
@@ -182,6 +186,63 @@ def test_a_name_must_mean_what_it_is_used_for():
         from_json(spec, classes=own.CLASSES)
     with pytest.raises(InputError, match="`classes`"):
         from_json({}, classes=["os:system"])
+
+
+SCRIPT = """
+import sys
+import jax.numpy as jnp
+import pushforward as pf
+from pushforward.fields import AbstractField, Drive
+
+
+class Lean(AbstractField):
+    def drive(self, t, mu):
+        return Drive(jnp.ones_like(mu.points))
+
+
+names = [Lean, Lean().drive.__func__]
+print(*map(pf.io.qualified_name, names))
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [["lean.py"], ["-m", "lean"]], ids=["script", "module"]
+)
+def test_a_class_of_a_script_has_the_name_it_is_imported_by(command, tmp_path):
+    """So that a run is loaded elsewhere by `from lean import Lean`."""
+    (tmp_path / "lean.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(pathlib.Path(pf.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["lean:Lean", "lean:Lean.drive"]
+
+
+def test_a_class_of_a_notebook_may_become_a_module():
+    written = json.loads(json.dumps(to_json(own.pull())).replace("own_classes", MAIN))
+    assert isinstance(from_json(written, own.CLASSES).fields[0], own.Pull)
+
+    class Other:
+        pass
+
+    Other.__qualname__ = "Pull"
+    with pytest.raises(InputError, match="nothing is imported"):
+        from_json(written, [*own.CLASSES, Other])
+
+
+def test_a_noise_that_says_nothing_of_densities_is_refused_there():
+    """Only the noise knows what it is without particles: it is never dropped."""
+    shake = own.Shake(jnp.asarray(0.2))
+    rho = pf.Density.uniform(pf.Circle(), 8)
+    law = pf.Gaussian([0.0], [[1.0]])
+    for noise in (shake, shake + pf.Brownian(0.1), pf.CommonNoise(0.1) + shake):
+        for mu, field in ((rho, pf.Attention(1.0)), (law, pf.LinearAttention())):
+            with pytest.raises(InputError, match="`noise` must have a form"):
+                pf.flow(field, mu, 0.1, noise=noise, key=jax.random.key(0))
 
 
 def test_local_classes_work_as_far_as_their_name_says(mu, tmp_path):
