@@ -12,7 +12,7 @@ from pushforward._checks import as_path, whole
 from pushforward._seeds import key_for
 from pushforward.errors import InputError, StoreError
 from pushforward.experiments import _names, _python, _toml, _tree
-from pushforward.experiments._random_heads import AbstractDrawn
+from pushforward.experiments._random_heads import with_weights
 from pushforward.experiments._start import AbstractStart
 from pushforward.fields import AbstractField
 from pushforward.flows import (
@@ -41,7 +41,7 @@ class Experiment:
     and read as TOML, as JSON and as Python, and travels with the run on disk.
 
     - `start`: how the tokens start, such as `Uniform(64, 3)`, drawn from the `seed`.
-    - `field`: a field, or `RandomHeads(field, heads)` for weights from the `seed`.
+    - `field`: a field; weights of a `RandomHeads` in it come from the `seed`.
     - the rest: as in `pf.flow`.
 
     >>> e = Experiment(Uniform(8, 3), Attention(9.0), 2.0, save=5)
@@ -50,7 +50,7 @@ class Experiment:
     """
 
     start: AbstractStart
-    field: AbstractField | AbstractDrawn
+    field: AbstractField
     t1: float
     t0: float = 0.0
     save: Any = 101
@@ -68,7 +68,7 @@ class Experiment:
                 f"`start` must be a start such as Uniform(64, 3), got {self.start!r}. "
                 "For points of your own use Given(space, points)."
             )
-        if not isinstance(self.field, AbstractField | AbstractDrawn):
+        if not isinstance(self.field, AbstractField):
             raise InputError(
                 f"`field` must be a field such as Attention(9.0), got {self.field!r}."
             )
@@ -101,9 +101,7 @@ class Experiment:
 
     def drawn_field(self, d: int) -> AbstractField:
         """The field, its random weights drawn from the seed."""
-        if isinstance(self.field, AbstractDrawn):
-            return self.field.drawn(d, self.seed)
-        return self.field
+        return with_weights(self.field, d, self.seed)
 
     def run(self, *, store=None, progress=None) -> Trajectory:
         """`pf.flow` with what the experiment says; a run at a path carries it along."""

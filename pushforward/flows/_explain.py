@@ -147,16 +147,14 @@ def _speed_and_response(
     In a balance of forces a nudge brings them out of balance; where forces have
     underflowed a nudge changes nothing.
     """
-    nudge = jax.random.normal(jax.random.key(0), mu.points.shape)
-    direction = mu.space.tangent(mu.points, nudge.astype(mu.points.dtype))
-    speed, response = _at(field, t, mu, direction)
+    speed, response = _at(field, t, mu)
     return float(speed), float(response)
 
 
 @eqx.filter_jit
-def _at(
-    field: AbstractField, t: Number, mu: Particles, direction
-) -> tuple[Array, Array]:
+def _at(field: AbstractField, t: Number, mu: Particles) -> tuple[Array, Array]:
+    nudge = jax.random.normal(jax.random.key(0), mu.points.shape)
+    direction = mu.space.tangent(mu.points, nudge.astype(mu.points.dtype))
     velocity = lambda x: field(t, mu.moved(x)).v  # noqa: E731
     v, dv = jax.jvp(velocity, (mu.points,), (direction,))
     dv = mu.space.tangent(mu.points, dv)

@@ -4,6 +4,7 @@ import json
 
 import jax
 import numpy as np
+import own_parts as own
 import pytest
 
 import pushforward as pf
@@ -156,3 +157,34 @@ def test_times_may_be_numbers_of_numpy():
     experiment = pf.Experiment(pf.Uniform(4, 3), pf.Attention(1.0), 1.0, save=times)
     assert pf.Experiment.from_toml(experiment.to_toml()) == experiment
     assert "save=[0.0, 0.5, 1.0]" in experiment.to_python()
+
+
+def test_random_heads_may_stand_anywhere_in_a_field():
+    heads = pf.RandomHeads(pf.Attention(2.0), 2)
+    block = pf.PreNorm(heads + pf.Perceptron(np.eye(3), np.eye(3)) + heads)
+    start = pf.Uniform(4, 3, "euclidean")
+    experiment = pf.Experiment(start, block, 0.5, save=2, solver=pf.Heun(0.25))
+    assert pf.Experiment.from_toml(experiment.to_toml()) == experiment
+    first, _, second = experiment.drawn_field(3).field.fields
+    assert same_bits(first, heads.drawn(3, 0))  # as if it stood alone
+    assert not np.array_equal(first.heads[0].Q, second.heads[0].Q)
+    run = experiment.run()
+    assert same_bits(run.field, experiment.drawn_field(3))
+    both = [experiment, experiment.vary(seed=1)]
+    many = pf.experiments.ensemble(both, [pf.observables.effective_rank] * 2)
+    rank = float(pf.observables.effective_rank(run.final))
+    assert many.values[0, -1] == pytest.approx(rank, rel=1e-12)
+
+
+def test_heads_without_their_weights_are_refused_by_flow():
+    with pytest.raises(InputError, match="gets its weights from an experiment"):
+        pf.flow(pf.RandomHeads(pf.Attention(2.0)), SMALL.measure, 1.0, save=2)
+
+
+@pytest.mark.parametrize("solver", [None, pf.Heun(0.25), pf.Layers(0.25)], ids=repr)
+def test_numbers_of_ones_own_field_may_be_finer_than_the_tokens(solver):
+    pull = own.Pull(jax.numpy.ones(3), jax.numpy.asarray(1.0), own.bent)
+    noise = None if solver is None else own.Shake(jax.numpy.asarray(0.1))
+    parts = {"save": 2, "solver": solver, "noise": noise, "dtype": "float32"}
+    experiment = pf.Experiment(pf.Uniform(4, 3), pull, 0.5, **parts)
+    assert experiment.run().final.points.dtype == "float32"
