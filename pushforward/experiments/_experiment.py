@@ -20,6 +20,7 @@ from pushforward.flows import (
     AbstractSolver,
     Merge,
     Trajectory,
+    check_observe,
     flow,
 )
 from pushforward.io import DescribedRun, read_attributes
@@ -78,10 +79,7 @@ class Experiment:
         whole("seed", self.seed, 0)
         for name in ("t0", "t1"):
             object.__setattr__(self, name, _time(name, getattr(self, name)))
-        if not isinstance(self.observe, Mapping):
-            raise InputError(
-                f"`observe` must be a dict of named functions, got {self.observe!r}."
-            )
+        check_observe(self.observe)
         taken = sorted(RESERVED & set(self.observe))
         if taken:
             raise InputError(

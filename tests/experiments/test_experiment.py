@@ -49,6 +49,13 @@ STARTS = [
 ]
 
 
+START = 't1 = 2\n[start]\nkind = "Uniform"\n'
+FIELD = """[field]
+kind = "Heads"
+heads = [{kind = "Attention", beta = 1.0}, {kind = "Attention", beta = 2.0}]
+"""
+
+
 def same_bits(a, b):
     left, right = jax.tree.leaves(a), jax.tree.leaves(b)
     return len(left) == len(right) and all(
@@ -119,11 +126,47 @@ def test_dotted_names_read_and_vary():
         ("t1 = [", "not TOML"),
         ('t1 = 2\n[field]\nkind = "flow"', "field.kind"),
         ('t1 = 2\n[field]\nkind = "os:system"', "class of your own"),
+        ("t1 = 2\n[field]\nbeta = 3", "`field.kind` is missing"),
+        ('t1 = 2\nfield = "Attention"', "`field` must be a table with its kind"),
+        ("t1 = 2\nmerge = true", '`merge` must be a table.* merge = {kind = "Merge"}'),
+        ('t1 = 2\n[field]\nkind = "Attention"', "`field.beta` is missing: Attention"),
+        (START + "n = -3\n" + FIELD, "`start.n` must be .* got -3"),
+        (
+            START + FIELD.replace("2.0", '"two"'),
+            r"`field.heads\[1\].beta` must be numbers, got 'two'",
+        ),
+        (
+            START + '[field]\nkind = "Perceptron"\nW = [[1.0]]\nA = [[1.0]]\n'
+            'activation = "gleu"',
+            "`field.activation`: unknown name 'gleu'",
+        ),
     ],
 )
 def test_wrong_texts_name_the_key_and_what_was_meant(text, words):
     with pytest.raises(InputError, match=words):
         pf.Experiment.from_toml(text)
+
+
+WRONG = {
+    "matrix": ({"field": pf.Attention(1.0, V=np.eye(2))}, "`V` must act on points"),
+    "partition": ({"observe": {"c": pf.observables.Clusters(0.1)}}, "'c' gives Part"),
+    "taken": ({"observe": {"points": pf.observables.mean_cosine}}, "name 'points'"),
+    "merged": ({"merge": pf.Merge(), "noise": pf.Brownian(0.1)}, "`merge` works"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_run_is_refused_before_anything_is_written(name, tmp_path):
+    changes, words = WRONG[name]
+    with pytest.raises(InputError, match=words):
+        SMALL.vary(**changes).run(store=tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("look", [3, pf.Attention(1.0)], ids=repr)
+def test_only_functions_of_a_measure_are_observed(look):
+    with pytest.raises(InputError, match="`observe` must hold functions of the meas"):
+        SMALL.vary(observe={"x": look})
 
 
 def test_wrong_names_say_what_is_there():
