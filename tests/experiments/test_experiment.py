@@ -8,6 +8,7 @@ import own_parts as own
 import pytest
 
 import pushforward as pf
+from pushforward import studies
 from pushforward.errors import InputError
 
 SMALL = pf.Experiment(
@@ -231,3 +232,22 @@ def test_numbers_of_ones_own_field_may_be_finer_than_the_tokens(solver):
     parts = {"save": 2, "solver": solver, "noise": noise, "dtype": "float32"}
     experiment = pf.Experiment(pf.Uniform(4, 3), pull, 0.5, **parts)
     assert experiment.run().final.points.dtype == "float32"
+
+
+def check_study(name):
+    for experiment in studies.experiments(name).values():
+        own = [pf.functionals.exact_gelu]  # functions are named, also ours
+        assert pf.Experiment.from_toml(experiment.to_toml(), classes=own) == experiment
+        made = {}
+        exec(experiment.to_python().split("trajectory =")[0], made)
+        assert made["experiment"] == experiment
+
+
+def test_a_class_of_a_study_is_read_without_naming_it():
+    check_study("homogenized")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", studies.names())
+def test_runs_of_studies_have_texts(name):
+    check_study(name)
