@@ -1,5 +1,9 @@
 """The three ways a call can fail, each with a message that names the fix."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 
 class PushforwardError(Exception):
     """Everything this package raises on purpose.
@@ -27,6 +31,13 @@ class PushforwardError(Exception):
 
 class InputError(PushforwardError, ValueError):
     """A value that cannot be used: names the argument, the value and the fix."""
+
+    def within(self, path: str, names: Iterable[str]) -> InputError:
+        """The same about the argument of an object at `path`, which takes `names`."""
+        text = str(self)
+        if self.argument in names and text.startswith("`"):
+            return InputError(f"`{path}.{text[1:]}")
+        return InputError(f"`{path}`: {text}")
 
 
 class NumericalError(PushforwardError, ArithmeticError):

@@ -22,8 +22,7 @@ from jaxtyping import Array, Bool, Float
 from pushforward._seeds import key_for
 from pushforward.experiments._compiled import one_shape
 from pushforward.experiments._experiment import Experiment
-from pushforward.experiments._random_heads import AbstractDrawn
-from pushforward.fields import AbstractField
+from pushforward.experiments._random_heads import with_weights
 from pushforward.flows import OnlyObservables, Trajectory, flow
 from pushforward.io import to_json
 
@@ -126,9 +125,8 @@ def _program(example: _Example) -> Callable:
 def _run(e: Experiment, start, field, noise, observe, seed: Array) -> Trajectory:
     mu = start(seed)
     mu = mu if e.dtype == "float64" else mu.astype(e.dtype)
-    drawn = field.drawn(mu.d, seed) if isinstance(field, AbstractDrawn) else field
     return flow(
-        drawn,
+        with_weights(field, mu.d, seed),
         mu,
         e.t1,
         t0=e.t0,
@@ -166,7 +164,7 @@ def _numbers_and_rest(experiment: Experiment, observe: Callable):
     field = experiment.field
     parts = (experiment.start, field, experiment.noise, observe)
     is_input = jax.tree_util.tree_map(eqx.is_array, parts)
-    if isinstance(field, AbstractField) and len(field.switch_times()):
+    if len(field.switch_times()):
         fixed = jax.tree_util.tree_map(lambda leaf: False, field)
         is_input = (is_input[0], fixed, *is_input[2:])
     return eqx.partition(parts, is_input)

@@ -12,7 +12,7 @@ from pushforward._checks import as_path, whole
 from pushforward._seeds import key_for
 from pushforward.errors import InputError, StoreError
 from pushforward.experiments import _names, _python, _toml, _tree
-from pushforward.experiments._random_heads import AbstractDrawn
+from pushforward.experiments._random_heads import with_weights
 from pushforward.experiments._start import AbstractStart
 from pushforward.fields import AbstractField
 from pushforward.flows import (
@@ -20,6 +20,7 @@ from pushforward.flows import (
     AbstractSolver,
     Merge,
     Trajectory,
+    check_observe,
     flow,
 )
 from pushforward.io import DescribedRun, read_attributes
@@ -41,7 +42,7 @@ class Experiment:
     and read as TOML, as JSON and as Python, and travels with the run on disk.
 
     - `start`: how the tokens start, such as `Uniform(64, 3)`, drawn from the `seed`.
-    - `field`: a field, or `RandomHeads(field, heads)` for weights from the `seed`.
+    - `field`: a field; weights of a `RandomHeads` in it come from the `seed`.
     - the rest: as in `pf.flow`.
 
     >>> e = Experiment(Uniform(8, 3), Attention(9.0), 2.0, save=5)
@@ -50,7 +51,7 @@ class Experiment:
     """
 
     start: AbstractStart
-    field: AbstractField | AbstractDrawn
+    field: AbstractField
     t1: float
     t0: float = 0.0
     save: Any = 101
@@ -68,7 +69,7 @@ class Experiment:
                 f"`start` must be a start such as Uniform(64, 3), got {self.start!r}. "
                 "For points of your own use Given(space, points)."
             )
-        if not isinstance(self.field, AbstractField | AbstractDrawn):
+        if not isinstance(self.field, AbstractField):
             raise InputError(
                 f"`field` must be a field such as Attention(9.0), got {self.field!r}."
             )
@@ -78,10 +79,7 @@ class Experiment:
         whole("seed", self.seed, 0)
         for name in ("t0", "t1"):
             object.__setattr__(self, name, _time(name, getattr(self, name)))
-        if not isinstance(self.observe, Mapping):
-            raise InputError(
-                f"`observe` must be a dict of named functions, got {self.observe!r}."
-            )
+        check_observe(self.observe)
         taken = sorted(RESERVED & set(self.observe))
         if taken:
             raise InputError(
@@ -101,9 +99,7 @@ class Experiment:
 
     def drawn_field(self, d: int) -> AbstractField:
         """The field, its random weights drawn from the seed."""
-        if isinstance(self.field, AbstractDrawn):
-            return self.field.drawn(d, self.seed)
-        return self.field
+        return with_weights(self.field, d, self.seed)
 
     def run(self, *, store=None, progress=None) -> Trajectory:
         """`pf.flow` with what the experiment says; a run at a path carries it along."""

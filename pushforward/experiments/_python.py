@@ -117,7 +117,7 @@ def _object(value: Any, imports: set[str], depth: int) -> str:
         where = kind.__qualname__
     if function:
         return where
-    exact = not kind.__module__.startswith("pushforward.")
+    exact = not where.startswith("pf.")  # as a store has it: bits are those of the run
     if exact and "fields" in (stored := to_json(value)):
         # its constructor changes what it is given: put together from its attributes
         own = ", ".join(_own_names(stored, imports))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import abc
+import itertools
 import pathlib
+from typing import NoReturn
 
 import equinox as eqx
 import jax
@@ -11,26 +13,47 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from pushforward._checks import as_float_array, whole
-from pushforward._printing import shown
 from pushforward._seeds import key_for
+from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.experiments import _names
 from pushforward.fields import AbstractField, Heads
+from pushforward.measures import Particles
 
 WEIGHTS = ("Q", "K", "V")
 Seed = int | Int[Array, ""]  # traced where many experiments run in one program
 
 
-class AbstractDrawn(eqx.Module):
-    """Stands for a field in an experiment until its weights are there."""
+class AbstractDrawn(AbstractField):
+    """Stands for a field, or for a part of one, until its weights are there."""
 
     field: eqx.AbstractVar[AbstractField]
 
-    __repr__ = shown
-
     @abc.abstractmethod
-    def drawn(self, d: int, seed: Seed) -> AbstractField:
-        """The field in dimension d."""
+    def drawn(self, d: int, seed: Seed, part: int = 0) -> AbstractField:
+        """The field in dimension d; the parts of a field get weights of their own."""
+
+    @property
+    def ordered(self) -> bool:
+        """As the field."""
+        return self.field.ordered
+
+    def drive(self, t: Number, mu: Particles) -> NoReturn:
+        """Refused: there are no weights yet."""
+        raise InputError(
+            f"`field` gets its weights from an experiment, got {self!r}. Run "
+            "Experiment(start, field, t1), or pass field.drawn(d, seed)."
+        )
+
+
+def with_weights(field: AbstractField, d: int, seed: Seed) -> AbstractField:
+    """The field with everything drawn that is yet to be, however deep it stands."""
+    waits = lambda part: isinstance(part, AbstractDrawn)  # noqa: E731
+    parts, form = jax.tree_util.tree_flatten(field, is_leaf=waits)
+    count = itertools.count()
+    return jax.tree_util.tree_unflatten(
+        form, [p.drawn(d, seed, next(count)) if waits(p) else p for p in parts]
+    )
 
 
 class RandomHeads(AbstractDrawn):
@@ -47,17 +70,18 @@ class RandomHeads(AbstractDrawn):
         self.field = _with_weights(field)
         self.heads = whole("heads", heads, 1)
 
-    def drawn(self, d: int, seed: Seed) -> Heads:
+    def drawn(self, d: int, seed: Seed, part: int = 0) -> Heads:
         """The heads in dimension d."""
-        d = whole("d", d, 1)
-        return Heads([self._head(d, seed, h) for h in range(self.heads)])
+        d, where = whole("d", d, 1), f"part {part} " if part else ""
+        heads = range(self.heads)
+        return Heads([self._head(d, seed, f"{where}head {h}") for h in heads])
 
-    def _head(self, d: int, seed: Seed, h: int) -> AbstractField:
+    def _head(self, d: int, seed: Seed, head: str) -> AbstractField:
         one = self.field
         for name in WEIGHTS:
             if getattr(one, name) is not None:
                 continue
-            key = key_for(seed, f"head {h} {name}")
+            key = key_for(seed, f"{head} {name}")
             matrix = jax.random.normal(key, (d, d)) / np.sqrt(d)
             one = _names.replaced(one, name, matrix)
         return one
@@ -79,7 +103,7 @@ class WeightsFromFile(AbstractDrawn):
             raise InputError(f"`path` must be the path of a file, got {path!r}.")
         self.path = str(path)
 
-    def drawn(self, d: int, seed: Seed) -> AbstractField:
+    def drawn(self, d: int, seed: Seed, part: int = 0) -> AbstractField:
         """One field, or as many heads as the file has."""
         heads = []
         for weights in weights_of_file(pathlib.Path(self.path)):

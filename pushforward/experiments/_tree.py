@@ -44,13 +44,15 @@ def arguments(cls: type, given: Mapping[str, Any], classes=()) -> dict[str, Any]
     for name, value in given.items():
         if name not in known:
             raise InputError(f"{unknown(name, known, 'an experiment')}")
+        if name in PARTS:
+            _check_part(name, value)
         stored[name] = _stored(value, name, catalogue)
     for name, parameter in inspect.signature(cls).parameters.items():
         required = parameter.default is inspect.Parameter.empty
         factory = name == "observe"  # a dictionary, empty unless given
         if required and not factory and name not in stored:
             raise InputError(f"the experiment has no `{name}`. {EXAMPLE}")
-    return {name: from_json(value, classes=classes) for name, value in stored.items()}
+    return {name: _built(value, name, classes) for name, value in stored.items()}
 
 
 def plain(value: Any) -> Any:
@@ -60,9 +62,50 @@ def plain(value: Any) -> Any:
 
 def made(given: Any, path: str, classes=()) -> Any:
     """The object of readable plain data; `path` is where it stands, for messages."""
-    return from_json(_stored(given, path, _catalogue(classes)), classes=classes)
+    return _built(_stored(given, path, _catalogue(classes)), path, classes)
 
 
+def _built(stored: Any, path: str, classes) -> Any:
+    """The object; where it cannot be made, the message says which part of it."""
+    try:
+        return from_json(stored, classes=classes)
+    except InputError as error:
+        inside = stored.items() if isinstance(stored, dict) else ()
+        inner = [(f"{path}.{key}", value) for key, value in inside]
+        if isinstance(stored, list):
+            inner = [(f"{path}[{k}]", value) for k, value in enumerate(stored)]
+        for where, value in inner:
+            if isinstance(value, dict | list):
+                _built(value, where, classes)  # raises, if it is this one
+        if not isinstance(stored, dict):
+            raise
+        made = _find(stored.get("type", stored.get("observable")), _catalogue(classes))
+        raise error.within(path, _parameters(made) if made else ()) from error
+
+
+def _check_part(name: str, value: Any) -> None:
+    """A start or a field is a table with its kind, not a word or a number."""
+    if isinstance(value, Mapping) and ("kind" in value or _is_exact(value)):
+        return
+    if value is None:
+        return
+    example = f'kind = "{PARTS[name]}"'
+    if isinstance(value, Mapping):
+        raise InputError(f"`{name}.kind` is missing. Write for example {example}.")
+    raise InputError(
+        f"`{name}` must be a table with its kind, got {value!r}. Write for example "
+        f"{name} = {{{example}}}, with its parameters."
+    )
+
+
+# What stands in a table of its own, and for example which.
+PARTS = {
+    "start": "Uniform",
+    "field": "Attention",
+    "solver": "Heun",
+    "merge": "Merge",
+    "noise": "Brownian",
+}
 EXAMPLE = """For example:
 t1 = 20.0
 [start]
@@ -174,6 +217,9 @@ def _stored(value: Any, path: str, catalogue: dict) -> Any:
         if key not in known:
             raise InputError(f"`{path}.{key}`: {unknown(key, known, name)}")
         inside[key] = read(item, f"{path}.{key}", catalogue)
+    for key in () if function else _required(made):
+        if key not in inside:
+            raise InputError(f"`{path}.{key}` is missing: {name} needs it.")
     if ":" in name:
         return {"function": name} if function else {"class": name, "arguments": inside}
     return {"observable" if name in vars(observables) else "type": name} | inside
@@ -221,6 +267,13 @@ def _nearest(name: object, catalogue: dict) -> str:
     near = difflib.get_close_matches(str(name), tuple(catalogue), n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"nothing is called {name!r}.{hint}"
+
+
+def _required(cls: Any) -> list[str]:
+    parameters = _parameters(cls).values()
+    return [
+        p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL
+    ]
 
 
 def _parameters(cls: Any) -> dict[str, inspect.Parameter]:

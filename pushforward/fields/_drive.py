@@ -42,6 +42,11 @@ class Drive(NamedTuple):
         """The drive of all particles but the first m."""
         return Drive(*(None if part is None else part[m:] for part in self))  # type: ignore[arg-type]
 
+    def like(self, points: Float[Array, "n d"]) -> "Drive":
+        """In the precision of the tokens: the numbers of a field may have another."""
+        parts = (None if p is None else p.astype(points.dtype) for p in self)
+        return Drive(*parts)  # type: ignore[arg-type]
+
     def filled(self) -> "Drive":
         """Zeros instead of None: branches of a switch must return the same shapes."""
         zeros = jnp.zeros_like(self.vector[:, 0])

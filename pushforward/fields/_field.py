@@ -51,7 +51,7 @@ class AbstractField(eqx.Module):
 
     def __call__(self, t: Number, mu: Particles) -> Motion:
         """Tangent velocity and growth at every particle."""
-        drive = self.drive(t, mu)
+        drive = self.drive(t, mu).like(mu.points)
         return Motion(
             mu.space.tangent(mu.points, drive.beside_normal(mu)), drive.growth
         )

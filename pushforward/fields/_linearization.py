@@ -6,9 +6,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Inexact, Real
-from scipy.sparse.linalg import eigs
 
 from pushforward._checks import as_float_array, check_finite, scalar
 from pushforward.errors import InputError
@@ -69,7 +69,9 @@ class Linearization(AbstractTangentMap):
         if self.size <= max(count + 2, 20):
             values, columns = _sorted(*np.linalg.eig(self.matrix()))
             return self._modes(values[:count], columns[:, :count])
-        pairs = eigs(self._operator(), count, which="LR", v0=self._start)
+        pairs = scipy.sparse.linalg.eigs(
+            self._operator(), count, which="LR", v0=self._start
+        )
         return self._modes(*_sorted(*pairs))
 
     def apply(self, c: Float[Array, "k"]):

@@ -18,6 +18,7 @@ from pushforward.flows._outcome import OutcomeKind as OutcomeKind
 from pushforward.flows._random_weights import AbstractLayerNoise as AbstractLayerNoise
 from pushforward.flows._random_weights import GramNoise as GramNoise
 from pushforward.flows._random_weights import RandomWeights as RandomWeights
+from pushforward.flows._recorder import check_observe as check_observe
 from pushforward.flows._recorder import reporter as reporter
 from pushforward.flows._solver import AbstractSolver as AbstractSolver
 from pushforward.flows._store import CLOCKS as CLOCKS

@@ -84,7 +84,7 @@ class Layers(AbstractLayers):
     ) -> Attempt:
         """Residual, then normalize, for every sublayer."""
         for sublayer in field.sublayers():
-            drive = sublayer.drive(t, mu)
+            drive = sublayer.drive(t, mu).like(mu.points)
             step = drive.ambient(mu.state)
             step = cast(h, step) * step
             if dW is not None:

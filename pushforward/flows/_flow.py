@@ -31,7 +31,7 @@ from pushforward.flows._merge import Merge
 from pushforward.flows._merging_flow import flow_merging
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._random_weights import needs_layers
-from pushforward.flows._recorder import Recorder
+from pushforward.flows._recorder import Recorder, check_observe
 from pushforward.flows._solver import AbstractSolver
 from pushforward.flows._store import Problem, open_store
 from pushforward.flows._times import OnlyObservables, layer_starts, save_times
@@ -228,11 +228,7 @@ def _check_noise(noise, key: PRNGKeyArray | None, solver: Any, mu: Particles) ->
 def _check_functions(observe, until: Any, merge: Any) -> None:
     if merge is not None and not isinstance(merge, Merge):
         raise InputError(f"`merge` must be Merge(radius) or None, got {merge!r}.")
-    if observe is not None and not isinstance(observe, Mapping):
-        raise InputError(
-            f"`observe` must be a dict of named functions, got {observe!r}. "
-            'For example observe={"E": InteractionEnergy(9.0)}.'
-        )
+    check_observe(observe or {})
     if until is not None and not callable(until):
         raise InputError(f"`until` must be a function of the measure, got {until!r}.")
 

@@ -56,7 +56,7 @@ class InUnits(AbstractField):
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The drive of every atom, with its radial part only where that counts."""
         time = self.begin + jnp.exp(jnp.log(t) - self.unit)
-        drive = self.field.scaled_drive(time, mu, self.unit)
+        drive = self.field.scaled_drive(time, mu, self.unit).like(mu.points)
         vector = jnp.where(self.alive[:, None], drive.beside_normal(mu), 0.0)
         growth = drive.growth
         growth = None if growth is None else jnp.where(self.alive, growth, 0.0)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pushforward.errors import InputError
+from pushforward.fields import AbstractField
 from pushforward.measures import AbstractMeasure
 
 
@@ -38,6 +39,21 @@ class _Line:
             self.last = now
             sys.stderr.write(f"\r t = {t:<12.6g} {steps} steps")
             sys.stderr.flush()
+
+
+def check_observe(observe: object) -> None:
+    """Refuse what is not a table of functions of a measure."""
+    if not isinstance(observe, Mapping):
+        raise InputError(
+            f"`observe` must be a dict of named functions, got {observe!r}. "
+            'For example observe={"E": InteractionEnergy(9.0)}.'
+        )
+    for name, look in observe.items():
+        if not callable(look) or isinstance(look, AbstractField):
+            raise InputError(
+                f"`observe` must hold functions of the measure, got {look!r} for "
+                f"{name!r}. For example InteractionEnergy(9.0)."
+            )
 
 
 @dataclasses.dataclass(frozen=True)

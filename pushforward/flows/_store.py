@@ -8,6 +8,8 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from pushforward._wiring import connected
@@ -87,6 +89,7 @@ def open_store(store: object, problem: Problem) -> Iterator[AbstractStore]:
     if isinstance(store, AbstractStore):
         yield store
         return
+    _rehearse(problem)
     if isinstance(store, AbstractOpener):
         with contextlib.closing(store.open(problem)) as run:
             yield run
@@ -97,6 +100,23 @@ def open_store(store: object, problem: Problem) -> Iterator[AbstractStore]:
         )
     with contextlib.closing(connected("open_run")(store, problem)) as run:
         yield run
+
+
+def _rehearse(problem: Problem) -> None:
+    """What would fail at the first frame fails before anything is written."""
+    mu = problem.mu
+    seen = {}
+    for name, look in problem.observe.items():
+        seen[name] = value = np.asarray(look(mu))
+        if value.dtype.kind not in "fiub":
+            raise InputError(
+                f"`observe` must give numbers for a store, and {name!r} gives "
+                f"{type(look(mu)).__name__}. Observe one number of it, such as "
+                "ClusterCount(radius)."
+            )
+    frame_of(mu, seen)
+    rule = mu.rule_of(problem.field)
+    jax.eval_shape(lambda mu: rule(jnp.zeros(()), mu), mu)
 
 
 def frame_of(mu: AbstractMeasure, seen: Arrays, **clocks: float) -> Arrays:

@@ -6,9 +6,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Real
-from scipy.sparse.linalg import eigsh
 
 from pushforward._checks import is_traced, scalar
 from pushforward.errors import InputError
@@ -59,7 +59,9 @@ class Hessian(AbstractTangentMap):
         if self.size <= max(count + 1, 20):
             values, columns = np.linalg.eigh(self._symmetric)
             return self._modes(values[:count], columns[:, :count])
-        values, columns = eigsh(self._operator(), count, which="SA", v0=self._start)
+        values, columns = scipy.sparse.linalg.eigsh(
+            self._operator(), count, which="SA", v0=self._start
+        )
         order = np.argsort(values)
         return self._modes(values[order], columns[:, order])
 

@@ -9,8 +9,8 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.special import ive
 
 from pushforward.errors import InputError
 from pushforward.functionals._terms import Neurons, Terms
@@ -228,9 +228,9 @@ def _bessel_kernel(beta: float, z: np.ndarray, y: np.ndarray) -> tuple:
     r = beta * np.sqrt(np.maximum(q * p, 0.0))
     near = r < 1e-6
     safe = np.where(near, 1.0, r)
-    G = ive(0, r)
-    G1 = np.where(near, 1.0, 2 * ive(1, safe) / safe)
-    G2 = np.where(near, 0.5, 4 * ive(2, safe) / safe**2)
+    G = scipy.special.ive(0, r)
+    G1 = np.where(near, 1.0, 2 * scipy.special.ive(1, safe) / safe)
+    G2 = np.where(near, 0.5, 4 * scipy.special.ive(2, safe) / safe**2)
     w_z, w_y = -(beta**2) * z * p / 2, -(beta**2) * y * q / 2
     e = np.exp(beta * (z * y - 1) + r)
     first = beta * y * G + G1 * w_z

@@ -12,7 +12,6 @@ import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
-import zarr
 from jaxtyping import Shaped
 
 from pushforward._array_files import physical_memory
@@ -101,6 +100,8 @@ def _layouts(run: pathlib.Path) -> dict[str, Layout]:
 
 
 def _group(run: pathlib.Path) -> Any:
+    import zarr  # late: a fifth of a second for those who read or write runs
+
     return zarr.open_group(run, mode="r", zarr_format=3, use_consolidated=False)
 
 

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import pathlib
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,6 +19,8 @@ import equinox as eqx
 import pushforward
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
+
+STUDIES = "pushforward.studies."
 
 
 class UnknownNameError(InputError):
@@ -99,20 +102,26 @@ def find(name: object, known: Mapping[str, Any]) -> Any:
 
 def exported_name(cls: type) -> str | None:
     """`pushforward.fields:Background`, if a folder of this package exports it."""
-    folder = ".".join(cls.__module__.split(".")[:2])
+    own = cls.__module__.startswith(STUDIES)
+    folder = cls.__module__ if own else ".".join(cls.__module__.split(".")[:2])
     name = f"{folder}:{cls.__name__}"
     return name if exported(name) is cls else None
 
 
 def exported(name: object) -> type | None:
-    """The class of a name such as `pushforward.fields:Background`, if there is one."""
-    package, _, rest = str(name).partition(".")
-    folder, _, last = rest.partition(":")
-    if package != "pushforward" or folder not in pushforward.FOLDERS:
+    """The class of a name such as `pushforward.fields:Background`, if there is one.
+
+    Those that a study made for itself count: whoever has its run can read it.
+    """
+    module, _, last = str(name).partition(":")
+    folder = module.removeprefix("pushforward.")
+    ours = module != folder and folder in pushforward.FOLDERS
+    if not (ours or re.fullmatch(rf"{STUDIES}\w+\.\w+", module)) or last[:1] == "_":
         return None
-    if last.startswith("_"):
+    try:
+        value = vars(importlib.import_module(module)).get(last)
+    except ModuleNotFoundError:
         return None
-    value = vars(importlib.import_module(f"pushforward.{folder}")).get(last)
     ours = inspect.isclass(value) and issubclass(value, eqx.Module)
     return value if ours and value.__module__.startswith("pushforward.") else None
 

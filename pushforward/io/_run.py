@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import zarr
 from jaxtyping import Float
 
 from pushforward._checks import as_path
@@ -58,6 +57,8 @@ class RunStore(AbstractStore):
         self.path, self._lock = path, lock
         self.attributes = read_attributes(path)
         self.manifest = read_manifest(path)
+        import zarr  # late, as wherever it is used: it takes long to import
+
         try:
             self.group: Any = zarr.open_group(
                 path, mode="r+", zarr_format=3, use_consolidated=False
@@ -70,7 +71,7 @@ class RunStore(AbstractStore):
         self._pending: Arrays | None = None
         self._held: list[Arrays] = []  # frames since the last commit
         self._committed, self._cost = -np.inf, 0.0
-        self._arrays: dict[str, zarr.Array] = {}  # to look one up reads the disk
+        self._arrays: dict[str, Any] = {}  # to look one up reads the disk
         self._room = self._least_room()
 
     @classmethod
@@ -167,7 +168,7 @@ class RunStore(AbstractStore):
         self._arrays.clear()
         self._room = frames
 
-    def _array(self, name: str, value: np.ndarray) -> zarr.Array:
+    def _array(self, name: str, value: np.ndarray) -> Any:
         """The array of this name, laid out when it is new."""
         if name not in self._arrays:
             if name not in self.group:
@@ -219,6 +220,8 @@ class RunStore(AbstractStore):
         """The last touches to a run that has ended; a kill may repeat them."""
         for left_over in self.path.rglob("*.partial"):  # by a kill, of our own
             left_over.unlink()
+        import zarr
+
         with warnings.catch_warnings():  # consolidation is young in Zarr v3
             warnings.simplefilter("ignore")
             zarr.consolidate_metadata(self.path)
@@ -263,6 +266,8 @@ def _lay_out(
     # a name used once: a write that was under way on a full disk may come late
     new = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
     new.mkdir()
+    import zarr
+
     try:
         about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
         group = zarr.create_group(new, zarr_format=3, attributes=about)

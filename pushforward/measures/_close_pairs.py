@@ -8,9 +8,8 @@ direction, by matrix products that only propose pairs; differences decide.
 """
 
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 DIRECTIONS = 8
 STARS = 2  # points of a group whose distances to the whole group are taken
@@ -41,8 +40,10 @@ def joined(
 ) -> np.ndarray:
     """The labels after the points a[k] and b[k] have been put together."""
     n = int(labels.max()) + 1
-    edges = coo_array((np.ones(len(a)), (labels[a], labels[b])), shape=(n, n))
-    return connected_components(edges, directed=False)[1][labels]
+    edges = scipy.sparse.coo_array(
+        (np.ones(len(a)), (labels[a], labels[b])), shape=(n, n)
+    )
+    return scipy.sparse.csgraph.connected_components(edges, directed=False)[1][labels]
 
 
 def cut_at_gaps(

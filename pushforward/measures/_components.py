@@ -6,14 +6,13 @@ are the classes of the transitive closure. Runs on the host, on numpy arrays.
 
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
-from pushforward.measures._close_pairs import cut_at_gaps, linked
+from pushforward.measures._close_pairs import cut_at_gaps, joined, linked
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
+
+FEW = 2**17  # numbers in all differences, up to which they are taken
 
 
 def components(
@@ -31,10 +30,31 @@ def components(
         chord = 2 * np.sin(min(radius, np.pi) / 2) if round_space else radius
         chord = max(chord, 1e-150)  # squares of smaller ones underflow
         chord *= 1 + 1e-12  # a pair exactly at the radius must not hang on rounding
-        labels = _in_few(points, chord) if space.d <= 4 else linked(points, chord)
+        labels = _near(points, chord)
     else:
         labels = _by_search(points, radius, lambda x, y: _pairs(space, x, y))
     return _in_order_of_appearance(labels)
+
+
+def _near(points: np.ndarray, chord: float) -> np.ndarray:
+    if len(points) * points.size <= FEW:
+        return _of_all_pairs(points, chord)
+    return _in_few(points, chord) if points.shape[1] <= 4 else linked(points, chord)
+
+
+def _of_all_pairs(points: np.ndarray, chord: float) -> np.ndarray:
+    """Each point takes the least label near it, and the label of that, until none does.
+
+    Nothing is faster for few points, and scipy stays unloaded: a short run ends sooner.
+    """
+    near = np.linalg.norm(points[:, None] - points, axis=2) <= chord
+    labels, before = np.arange(len(points)), None
+    while before is None or (labels != before).any():
+        before = labels
+        least = np.where(near, labels, len(points)).min(axis=1)
+        labels = np.minimum(labels, least)
+        labels = labels[labels]
+    return labels
 
 
 def _on_circle(points: np.ndarray, radius: float) -> np.ndarray:
@@ -67,16 +87,20 @@ def _by_cells(points: np.ndarray, chord: float) -> np.ndarray:
     side = chord / np.sqrt(d)  # points of one cell are within the chord of each other
     cells, member = np.unique(np.floor(points / side), axis=0, return_inverse=True)
     member = member.ravel()
-    near = cKDTree(cells + 0.5).query_pairs(2.0 * np.sqrt(d), output_type="ndarray")
+    near = scipy.spatial.cKDTree(cells + 0.5).query_pairs(
+        2.0 * np.sqrt(d), output_type="ndarray"
+    )
     first = np.full(len(cells), -1)
     first[member[::-1]] = np.arange(len(points))[::-1]
     gap = np.linalg.norm(points[first[near[:, 0]]] - points[first[near[:, 1]]], axis=1)
-    joined = near[gap <= chord]
-    labels = _components_of_edges(len(cells), joined)
+    touching = near[gap <= chord]
+    labels = joined(np.arange(len(cells)), *touching.T)
     unsure = near[labels[near[:, 0]] != labels[near[:, 1]]]
     if len(unsure):
-        joined = np.vstack([joined, _touching(points, member, unsure, labels, chord)])
-        labels = _components_of_edges(len(cells), joined)
+        touching = np.vstack(
+            [touching, _touching(points, member, unsure, labels, chord)]
+        )
+        labels = joined(np.arange(len(cells)), *touching.T)
     return labels[member]
 
 
@@ -104,11 +128,11 @@ def _touching(
 
 def _minimum_distance(x: np.ndarray, y: np.ndarray) -> float:
     if len(x) * len(y) <= 10_000:
-        return float(cdist(x, y).min())
-    return float(np.min(cKDTree(x).query(y)[0]))
+        return float(scipy.spatial.distance.cdist(x, y).min())
+    return float(np.min(scipy.spatial.cKDTree(x).query(y)[0]))
 
 
-def _by_search(points, radius, distances=cdist) -> np.ndarray:
+def _by_search(points, radius, distances) -> np.ndarray:
     """Breadth-first search: every point is in the frontier once, n^2 distances."""
     n = len(points)
     labels = np.full(n, -1)
@@ -135,11 +159,6 @@ def _by_search(points, radius, distances=cdist) -> np.ndarray:
 def _pairs(space: AbstractSpace, x, y) -> np.ndarray:
     x, y = jnp.asarray(x)[:, None, :], jnp.asarray(y)[None, :, :]
     return np.asarray(space.distance(x, y))
-
-
-def _components_of_edges(n: int, edges: np.ndarray) -> np.ndarray:
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    return connected_components(graph, directed=False)[1]
 
 
 def _in_order_of_appearance(labels: np.ndarray) -> np.ndarray:

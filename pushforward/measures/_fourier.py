@@ -6,8 +6,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Complex, Float
-from scipy.fft import next_fast_len
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
@@ -45,7 +45,7 @@ class Fourier(AbstractBasis):
     @property
     def angles(self) -> np.ndarray:
         """Equispaced, at least 3 K + 1 of them."""
-        n = next_fast_len(3 * self.resolution + 1, real=True)
+        n = scipy.fft.next_fast_len(3 * self.resolution + 1, real=True)
         return 2 * np.pi * np.arange(n) / n
 
     @property

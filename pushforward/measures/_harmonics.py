@@ -7,9 +7,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax.custom_derivatives import linear_call
 from jaxtyping import Array, Float
-from scipy.fft import next_fast_len
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
@@ -141,7 +141,7 @@ def _ducc() -> Any:
 
 
 def _sizes(L: int) -> tuple[int, int]:
-    return (3 * L) // 2 + 1, next_fast_len(3 * L + 1, real=True)
+    return (3 * L) // 2 + 1, scipy.fft.next_fast_len(3 * L + 1, real=True)
 
 
 @functools.cache

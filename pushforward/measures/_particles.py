@@ -119,7 +119,7 @@ class Particles(AbstractMeasure):
         self, noise: Any, key: PRNGKeyArray, h: Number
     ) -> Float[Array, "n d"]:
         """A vector for every particle."""
-        return noise.increment(key, h, self)
+        return noise.increment(key, h, self).astype(self.points.dtype)
 
     def labels(self, radius: float) -> Int[np.ndarray, "n"]:
         """Which particles lie together: components at a geodesic radius, 0, 1, ..."""

@@ -2,15 +2,15 @@
 
 import abc
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax.typing import ArrayLike
 from jaxtyping import Array, Complex, Float, Real
-from scipy.sparse.linalg import LinearOperator
 
 from pushforward._checks import as_float_array, check_finite, whole
 from pushforward.errors import InputError
@@ -67,13 +67,15 @@ class AbstractTangentMap(eqx.Module):
         ]
         return Modes(values, *both)  # type: ignore[arg-type]
 
-    def _operator(self) -> LinearOperator:
+    def _operator(self) -> Any:
         """The map for the iterations of scipy, which never see its matrix."""
 
         def mv(c):
             return np.asarray(_applied(self, jnp.asarray(np.ravel(c), float)))
 
-        return LinearOperator((self.size, self.size), matvec=mv, dtype=float)
+        return scipy.sparse.linalg.LinearOperator(
+            (self.size, self.size), matvec=mv, dtype=float
+        )
 
     def _count(self, count: int) -> int:
         count = whole("count", count, 1, "It is the number of modes.")

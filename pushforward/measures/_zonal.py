@@ -6,8 +6,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
-from scipy.special import gammaln, roots_jacobi
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
@@ -136,7 +136,11 @@ class Zonal(AbstractBasis):
 def log_dimensions(d: int, k_max: int) -> Float[np.ndarray, "k"]:
     """log N_k, N_k = (2k + d - 2)/k binomial(k + d - 3, k - 1), for k = 0..k_max."""
     k = np.arange(1.0, k_max + 1)
-    binomial = gammaln(k + d - 2) - gammaln(k) - gammaln(d - 1)
+    binomial = (
+        scipy.special.gammaln(k + d - 2)
+        - scipy.special.gammaln(k)
+        - scipy.special.gammaln(d - 1)
+    )
     return np.concatenate([[0.0], np.log((2 * k + d - 2) / k) + binomial])
 
 
@@ -148,7 +152,7 @@ def dimensions(d: int, k_max: int) -> Float[np.ndarray, "k"]:
 @functools.cache
 def _tables(d: int, k_max: int) -> tuple[np.ndarray, ...]:
     """Nodes, weights, values and slopes of the orthonormal functions at the nodes."""
-    s, w = roots_jacobi((3 * k_max) // 2 + 2, (d - 3) / 2, (d - 3) / 2)
+    s, w = scipy.special.roots_jacobi((3 * k_max) // 2 + 2, (d - 3) / 2, (d - 3) / 2)
     values, slopes = np.ones((len(s), k_max + 1)), np.zeros((len(s), k_max + 1))
     values[:, 1], slopes[:, 1] = s, 1.0
     for k in range(1, k_max):

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import equinox as eqx
 import numpy as np
+import scipy
 from jax.typing import ArrayLike
 from jaxtyping import Float, Int, Real
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial import ConvexHull, QhullError
 
 from pushforward._checks import (
     as_float_array,
@@ -52,8 +51,15 @@ class ParallelSubspaces(eqx.Module):
         values = self._values(mu)
         if len(values) == 1:
             return np.zeros(1, dtype=int)
-        tree = linkage(values, method="single")
-        return np.asarray(fcluster(tree, self.radius, criterion="distance")) - 1
+        tree = scipy.cluster.hierarchy.linkage(values, method="single")
+        return (
+            np.asarray(
+                scipy.cluster.hierarchy.fcluster(
+                    tree, self.radius, criterion="distance"
+                )
+            )
+            - 1
+        )
 
     def count(self, mu: Particles) -> int:
         """The number of subspaces."""
@@ -124,6 +130,6 @@ def hull_volume(mu: Particles) -> float:
     if np.linalg.matrix_rank(offsets) < x.shape[1]:
         return 0.0
     try:
-        return float(ConvexHull(x).volume)
-    except QhullError:  # flat to rounding, though not to the rank above
+        return float(scipy.spatial.ConvexHull(x).volume)
+    except scipy.spatial.QhullError:  # flat to rounding, though not to the rank above
         return 0.0

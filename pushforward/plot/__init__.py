@@ -1,6 +1,8 @@
 """The only folder that draws: pictures and films of measures and what they do."""
 
-from pushforward.plot import probing as probing
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from pushforward.plot._attention_map import attention_matrix as attention_matrix
 from pushforward.plot._colors import ByCluster as ByCluster
 from pushforward.plot._colors import ByStart as ByStart
@@ -18,3 +20,13 @@ from pushforward.plot._saving import save as save
 from pushforward.plot._sphere import frames as frames
 from pushforward.plot._sphere import sphere as sphere
 from pushforward.plot._summary import summary as summary
+
+if TYPE_CHECKING:
+    from pushforward.plot import probing as probing
+
+
+def __getattr__(name: str) -> Any:
+    """Pictures of trained models come when asked for, with all of `probe`."""
+    if name != "probing":
+        raise AttributeError(f"module 'pushforward.plot' has no attribute {name!r}")
+    return importlib.import_module("pushforward.plot.probing")

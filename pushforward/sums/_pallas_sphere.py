@@ -13,9 +13,9 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax import lax
 from jaxtyping import Array, Float, Int
-from scipy.special import roots_legendre
 
 from pushforward.sums._pallas_tiles import fused_call, padded
 from pushforward.sums._transform import AbstractTransform
@@ -75,7 +75,7 @@ def _legendre() -> tuple[np.ndarray, np.ndarray]:
 
     In long numbers, for (2l + 1) b_l must be known to rounding.
     """
-    u = roots_legendre(NODES)[0].astype(np.longdouble)
+    u = scipy.special.roots_legendre(NODES)[0].astype(np.longdouble)
     for _ in range(2):  # Newton's method
         P = _legendre_polynomials(u, NODES)
         slope = NODES * (P[-2] - u * P[-1]) / (1 - u**2)

@@ -9,8 +9,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
-from scipy.special import ive
 
 from pushforward.sums._transform import AbstractTransform
 
@@ -27,7 +27,7 @@ def coefficients(beta: float, count: int) -> Float[np.ndarray, "k"]:
         b = np.zeros(count)
         b[:2] = ((1.0 - size), size / 3)[:count]
     else:
-        b = np.sqrt(np.pi / (2 * size)) * ive(l + 0.5, size)
+        b = np.sqrt(np.pi / (2 * size)) * scipy.special.ive(l + 0.5, size)
     return b if beta >= 0 else b * (-1.0) ** l
 
 

@@ -1,6 +1,6 @@
 """When random tokens share a hemisphere, and so are known to collapse. [wendel1962]"""
 
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from pushforward.theory._checks import whole
 
@@ -14,4 +14,4 @@ def probability(n: int, d: int) -> float:
     0.6875
     """
     n, d = whole("n", n, 1), whole("d", d, 2)
-    return float(binom.cdf(d - 1, n - 1, 0.5))
+    return float(bdtr(min(d, n) - 1, n - 1, 0.5))

@@ -8,7 +8,6 @@ modes share the same products. [duerinckx2026kinetic]
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import lfilter
 
 from pushforward.errors import InputError
 from pushforward.theory._checks import nonnegative, real, scalar, whole
@@ -46,6 +45,8 @@ def lattice_correlations(
     >>> round(float(rows[0, 31]), 8)
     0.71565796
     """
+    from scipy.signal import lfilter  # late: as slow to import as all the rest
+
     n, decay = _sizes(n, decay)
     c = real("rates", rates).ravel() * float(nonnegative("t", scalar("t", t)))
     if not np.isfinite(c).all() or np.abs(c).max() > LARGEST:

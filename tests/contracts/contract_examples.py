@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
+from pushforward.experiments._random_heads import AbstractDrawn
 from pushforward.fields import AbstractField
 from pushforward.flows import AbstractNoise, AbstractSolver
 from pushforward.functionals import AbstractFunctional, AbstractMetric
@@ -229,7 +230,12 @@ def exported_classes():
 def exported(kind):
     """Names of the exported classes that implement an interface."""
     interface = INTERFACES[kind]
-    return [n for n, cls in exported_classes().items() if issubclass(cls, interface)]
+    found = exported_classes().items()
+    # a field without its weights drives nothing: tested with experiments
+    waits = AbstractDrawn if kind == "field" else ()
+    return [
+        n for n, c in found if issubclass(c, interface) and not issubclass(c, waits)
+    ]
 
 
 def examples(table):

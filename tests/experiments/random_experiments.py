@@ -311,11 +311,11 @@ LEAVES = (
     "Attention UnnormalizedAttention CausalAttention HardAttention HardRelaxation "
     "RescaledAttention RescaledPerceptron PositionAttention DecayingAttention "
     "Perceptron GradientFlow Pull Doubled DistanceAttention LinearAttention "
-    "SinkhornAttention Linear"
+    "SinkhornAttention Linear RandomHeads"
 ).split()
 NESTED = (
     "Heads Background Sum Multiple Switched PreNorm MixNorm PeriNorm DepthScaledNorm "
-    "DepthNorm UnitNorm Wrapped RandomHeads WeightsFromFile"
+    "DepthNorm UnitNorm Wrapped WeightsFromFile"
 ).split()
 
 

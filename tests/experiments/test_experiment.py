@@ -4,9 +4,11 @@ import json
 
 import jax
 import numpy as np
+import own_parts as own
 import pytest
 
 import pushforward as pf
+from pushforward import studies
 from pushforward.errors import InputError
 
 SMALL = pf.Experiment(
@@ -46,6 +48,13 @@ STARTS = [
     pf.UnequalWeights(pf.Uniform(5, 3)),
     pf.UniformDensity(2, 8, amplitude=0.1),
 ]
+
+
+START = 't1 = 2\n[start]\nkind = "Uniform"\n'
+FIELD = """[field]
+kind = "Heads"
+heads = [{kind = "Attention", beta = 1.0}, {kind = "Attention", beta = 2.0}]
+"""
 
 
 def same_bits(a, b):
@@ -118,11 +127,47 @@ def test_dotted_names_read_and_vary():
         ("t1 = [", "not TOML"),
         ('t1 = 2\n[field]\nkind = "flow"', "field.kind"),
         ('t1 = 2\n[field]\nkind = "os:system"', "class of your own"),
+        ("t1 = 2\n[field]\nbeta = 3", "`field.kind` is missing"),
+        ('t1 = 2\nfield = "Attention"', "`field` must be a table with its kind"),
+        ("t1 = 2\nmerge = true", '`merge` must be a table.* merge = {kind = "Merge"}'),
+        ('t1 = 2\n[field]\nkind = "Attention"', "`field.beta` is missing: Attention"),
+        (START + "n = -3\n" + FIELD, "`start.n` must be .* got -3"),
+        (
+            START + FIELD.replace("2.0", '"two"'),
+            r"`field.heads\[1\].beta` must be numbers, got 'two'",
+        ),
+        (
+            START + '[field]\nkind = "Perceptron"\nW = [[1.0]]\nA = [[1.0]]\n'
+            'activation = "gleu"',
+            "`field.activation`: unknown name 'gleu'",
+        ),
     ],
 )
 def test_wrong_texts_name_the_key_and_what_was_meant(text, words):
     with pytest.raises(InputError, match=words):
         pf.Experiment.from_toml(text)
+
+
+WRONG = {
+    "matrix": ({"field": pf.Attention(1.0, V=np.eye(2))}, "`V` must act on points"),
+    "partition": ({"observe": {"c": pf.observables.Clusters(0.1)}}, "'c' gives Part"),
+    "taken": ({"observe": {"points": pf.observables.mean_cosine}}, "name 'points'"),
+    "merged": ({"merge": pf.Merge(), "noise": pf.Brownian(0.1)}, "`merge` works"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_run_is_refused_before_anything_is_written(name, tmp_path):
+    changes, words = WRONG[name]
+    with pytest.raises(InputError, match=words):
+        SMALL.vary(**changes).run(store=tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("look", [3, pf.Attention(1.0)], ids=repr)
+def test_only_functions_of_a_measure_are_observed(look):
+    with pytest.raises(InputError, match="`observe` must hold functions of the meas"):
+        SMALL.vary(observe={"x": look})
 
 
 def test_wrong_names_say_what_is_there():
@@ -156,3 +201,53 @@ def test_times_may_be_numbers_of_numpy():
     experiment = pf.Experiment(pf.Uniform(4, 3), pf.Attention(1.0), 1.0, save=times)
     assert pf.Experiment.from_toml(experiment.to_toml()) == experiment
     assert "save=[0.0, 0.5, 1.0]" in experiment.to_python()
+
+
+def test_random_heads_may_stand_anywhere_in_a_field():
+    heads = pf.RandomHeads(pf.Attention(2.0), 2)
+    block = pf.PreNorm(heads + pf.Perceptron(np.eye(3), np.eye(3)) + heads)
+    start = pf.Uniform(4, 3, "euclidean")
+    experiment = pf.Experiment(start, block, 0.5, save=2, solver=pf.Heun(0.25))
+    assert pf.Experiment.from_toml(experiment.to_toml()) == experiment
+    first, _, second = experiment.drawn_field(3).field.fields
+    assert same_bits(first, heads.drawn(3, 0))  # as if it stood alone
+    assert not np.array_equal(first.heads[0].Q, second.heads[0].Q)
+    run = experiment.run()
+    assert same_bits(run.field, experiment.drawn_field(3))
+    both = [experiment, experiment.vary(seed=1)]
+    many = pf.experiments.ensemble(both, [pf.observables.effective_rank] * 2)
+    rank = float(pf.observables.effective_rank(run.final))
+    assert many.values[0, -1] == pytest.approx(rank, rel=1e-12)
+
+
+def test_heads_without_their_weights_are_refused_by_flow():
+    with pytest.raises(InputError, match="gets its weights from an experiment"):
+        pf.flow(pf.RandomHeads(pf.Attention(2.0)), SMALL.measure, 1.0, save=2)
+
+
+@pytest.mark.parametrize("solver", [None, pf.Heun(0.25), pf.Layers(0.25)], ids=repr)
+def test_numbers_of_ones_own_field_may_be_finer_than_the_tokens(solver):
+    pull = own.Pull(jax.numpy.ones(3), jax.numpy.asarray(1.0), own.bent)
+    noise = None if solver is None else own.Shake(jax.numpy.asarray(0.1))
+    parts = {"save": 2, "solver": solver, "noise": noise, "dtype": "float32"}
+    experiment = pf.Experiment(pf.Uniform(4, 3), pull, 0.5, **parts)
+    assert experiment.run().final.points.dtype == "float32"
+
+
+def check_study(name):
+    for experiment in studies.experiments(name).values():
+        own = [pf.functionals.exact_gelu]  # functions are named, also ours
+        assert pf.Experiment.from_toml(experiment.to_toml(), classes=own) == experiment
+        made = {}
+        exec(experiment.to_python().split("trajectory =")[0], made)
+        assert made["experiment"] == experiment
+
+
+def test_a_class_of_a_study_is_read_without_naming_it():
+    check_study("homogenized")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", studies.names())
+def test_runs_of_studies_have_texts(name):
+    check_study(name)
