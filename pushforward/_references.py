@@ -28,6 +28,22 @@ PAPERS = {
         2021,
         "1711.01851",
     ),
+    "schmitzer2016sparse": (
+        "article",
+        "Schmitzer, Bernhard",
+        "A sparse multiscale algorithm for dense optimal transport",
+        "Journal of Mathematical Imaging and Vision",
+        2016,
+        "1510.05466",
+    ),
+    "genevay2016stochastic": (
+        "inproceedings",
+        "Genevay, Aude and Cuturi, Marco and Peyre, Gabriel and Bach, Francis",
+        "Stochastic optimization for large-scale optimal transport",
+        "Advances in Neural Information Processing Systems",
+        2016,
+        "1605.08527",
+    ),
     "bonet2023spherical": (
         "inproceedings",
         "Bonet, Clement and Berg, Paul and Courty, Nicolas and Septier, Francois and "

@@ -72,6 +72,8 @@ from pushforward.transport._particle_jko import ParticleStep as ParticleStep
 from pushforward.transport._particle_jko import particle_jko_step as particle_jko_step
 from pushforward.transport._particle_jko import spacing_entropy as spacing_entropy
 from pushforward.transport._rounding import rounded as rounded
+from pushforward.transport._semidiscrete import SemidiscretePlan as SemidiscretePlan
+from pushforward.transport._semidiscrete import semidiscrete_plan as semidiscrete_plan
 from pushforward.transport._sparse_gromov import Coupling as Coupling
 from pushforward.transport._sparse_gromov import Pairs as Pairs
 from pushforward.transport._sparse_gromov import Segments as Segments

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -138,13 +139,20 @@ class EntropicPlan:
 
     def _carried(self, values: np.ndarray) -> np.ndarray:
         """P h, for one vector h or several columns."""
-        p, c = self.problem, self.certificate
+        p = self.problem
         h = jnp.asarray(values, p.a.dtype)
-        columns = h.reshape(h.shape[0], -1)
-        found = p.pairing.averages(log_of(p.b) + c.g / p.eps, columns, p.eps)
-        rows = p.a * jnp.exp(c.f / p.eps + found.log_sum)
-        carried = rows[:, None] * found.mean + c.u[:, None] * (c.v @ columns)[None, :]
+        carried = _carried(p, self.certificate, h.reshape(h.shape[0], -1))
         return np.asarray(carried.reshape(-1, *h.shape[1:]))
+
+
+@jax.jit
+def _carried(
+    p: Problem, c: Certificate, columns: Float[Array, "m k"]
+) -> Float[Array, "n k"]:
+    """P times columns."""
+    found = p.pairing.averages(log_of(p.b) + c.g / p.eps, columns, p.eps)
+    rows = p.a * jnp.exp(c.f / p.eps + found.log_sum)
+    return rows[:, None] * found.mean + c.u[:, None] * (c.v @ columns)[None, :]
 
 
 def as_potentials(start: object, n: int, m: int) -> tuple[Array, Array] | None:
