@@ -26,6 +26,12 @@ from pushforward.transport._costs import TorusDistance as TorusDistance
 from pushforward.transport._divergence import sinkhorn_divergence as sinkhorn_divergence
 from pushforward.transport._entropic import entropic_plan as entropic_plan
 from pushforward.transport._entropic import unbalanced_plan as unbalanced_plan
+from pushforward.transport._entropic_gromov import (
+    EntropicGromovPlan as EntropicGromovPlan,
+)
+from pushforward.transport._entropic_gromov import (
+    entropic_gromov_plan as entropic_gromov_plan,
+)
 from pushforward.transport._entropic_plan import EntropicPlan as EntropicPlan
 from pushforward.transport._exact import optimal_plan as optimal_plan
 from pushforward.transport._exact import wasserstein_distance as wasserstein_distance

@@ -64,7 +64,7 @@ def entropic_plan(
     a, b, eps = _checked(mu, nu, eps, mass_one=True)
     problem = _problem(a, b, eps, np.inf, cost)
     warm = as_potentials(start, a.n, b.n)
-    return _solved(problem, (a, b), started(problem, warm), (tol, iterations), progress)
+    return solved(problem, (a, b), started(problem, warm), (tol, iterations), progress)
 
 
 def unbalanced_plan(
@@ -91,7 +91,7 @@ def unbalanced_plan(
     rho = above_zero("rho", rho, "It is the price of a unit of mass; try max cost.")
     problem = _problem(a, b, eps, rho, cost)
     warm = as_potentials(start, a.n, b.n)
-    return _solved(problem, (a, b), started(problem, warm), (tol, iterations), progress)
+    return solved(problem, (a, b), started(problem, warm), (tol, iterations), progress)
 
 
 def _problem(a: Atoms, b: Atoms, eps: float, rho: float, cost: Cost) -> Problem:
@@ -100,7 +100,7 @@ def _problem(a: Atoms, b: Atoms, eps: float, rho: float, cost: Cost) -> Problem:
     return Problem(pairing, *(jnp.asarray(value) for value in numbers))
 
 
-def _solved(
+def solved(
     problem: Problem,
     atoms: tuple[Atoms, Atoms],
     state: State,

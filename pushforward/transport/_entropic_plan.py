@@ -67,14 +67,14 @@ class EntropicPlan:
     @property
     def mass(self) -> float:
         """Total mass transported; one unless the problem is unbalanced."""
-        return float(self._carried(np.ones(self.target.n)).sum())
+        return float(self.carried(np.ones(self.target.n)).sum())
 
     @property
     def marginal_errors(self) -> tuple[float, float]:
         """L1 distances of the two marginals from the two measures."""
         back = self.reversed()
-        rows = self._carried(np.ones(self.target.n)) - self.source.weights
-        columns = back._carried(np.ones(self.source.n)) - self.target.weights
+        rows = self.carried(np.ones(self.target.n)) - self.source.weights
+        columns = back.carried(np.ones(self.source.n)) - self.target.weights
         return float(np.abs(rows).sum()), float(np.abs(columns).sum())
 
     @property
@@ -96,8 +96,8 @@ class EntropicPlan:
         P^T h is that of `reversed()`.
         """
         h = values_at(values, self.target)
-        carried = self._carried(h.reshape(len(h), -1))
-        mass = self._carried(np.ones(len(h)))[:, None]
+        carried = self.carried(h.reshape(len(h), -1))
+        mass = self.carried(np.ones(len(h)))[:, None]
         mean = np.divide(
             carried, mass, out=np.full(carried.shape, np.nan), where=mass > 0
         )
@@ -137,7 +137,7 @@ class EntropicPlan:
         matrix = p.a[:, None] * p.b[None, :] * jnp.exp(logs)
         return np.asarray(matrix + c.u[:, None] * c.v[None, :])
 
-    def _carried(self, values: np.ndarray) -> np.ndarray:
+    def carried(self, values: np.ndarray) -> np.ndarray:
         """P h, for one vector h or several columns."""
         p = self.problem
         h = jnp.asarray(values, p.a.dtype)
