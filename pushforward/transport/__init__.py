@@ -13,6 +13,8 @@ from pushforward.transport._bures_flows import bures_flow as bures_flow
 from pushforward.transport._bures_flows import gaussian_kl as gaussian_kl
 from pushforward.transport._bures_flows import jko_step as jko_step
 from pushforward.transport._bures_flows import langevin as langevin
+from pushforward.transport._certified import EntropicDivergence as EntropicDivergence
+from pushforward.transport._certified import entropic_divergence as entropic_divergence
 from pushforward.transport._circle import circle_distance as circle_distance
 from pushforward.transport._circle import circle_plan as circle_plan
 from pushforward.transport._costs import Cost as Cost

@@ -28,7 +28,7 @@ from pushforward.transport._costs import InnerProduct, SquaredDistance, is_cost
 from pushforward.transport._entropic import Progress, solved
 from pushforward.transport._entropic_plan import EntropicPlan
 from pushforward.transport._pairing import InnerPairing
-from pushforward.transport._sinkhorn import Problem, started
+from pushforward.transport._sinkhorn import Problem
 
 SHARE = 0.1  # of the gap, in the end of the tolerance, goes to the plan of a step
 ROUGH = 1e-3  # the tolerance of the first plans
@@ -184,9 +184,8 @@ class _Clouds(NamedTuple):
         numbers = (self.a.weights, self.b.weights, eps, np.inf)
         problem = Problem(pairing, *(jnp.asarray(z) for z in numbers))
         known = None if warm is None else tuple(map(jnp.asarray, warm.potentials))
-        state = started(problem, known)  # type: ignore[arg-type]
-        atoms = (self.a, self.b)
-        return solved(problem, atoms, state, (tol, STEPS), lambda count, error: None)
+        silent = lambda count, error: None  # noqa: E731
+        return solved(problem, (self.a, self.b), known, (tol, STEPS), silent)  # type: ignore[arg-type]
 
     def moments(self, plan: EntropicPlan) -> _Moments:
         """Of the coupling, by its sums."""
