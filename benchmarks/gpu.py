@@ -281,6 +281,101 @@ def ensemble_rows():
         yield row | {"seconds": spans[1], "first": spans[0]}
 
 
+def transport_rows(
+    sizes=((20_000, 64), (50_000, 3), (50_000, 64), (200_000, 3)), iterations=100
+):
+    """Sinkhorn in float32: so many iterations, then a whole answer with its proof.
+
+    Of the answer, the error is its gap in units of eps, proved in float64. Torch holds
+    the table, three times over, where that fits.
+    """
+    for n, d in sizes:
+        mu, nu, eps = *_clouds(n, d), 0.05
+        row = {"work": f"{iterations} Sinkhorn iterations", "n": n, "d": d}
+        run = _iterations(mu, nu, eps, iterations)
+        torch = _torch_sinkhorn(mu, nu, eps, iterations) if n <= 50_000 else None
+        yield row | {
+            "seconds": seconds(run, repeats=3),
+            "torch": torch,
+            "says": _peak(),
+        }
+        spans = []
+        for _ in range(2):
+            start = time.perf_counter()
+            plan = _answer(mu, nu, eps, iterations)
+            spans.append(time.perf_counter() - start)
+        row |= {"work": "entropic plan, proved", "seconds": spans[1]}
+        says = f"{plan.iterations} iterations, value {plan.value:.6g}, {_peak()}"
+        yield row | {"first": spans[0], "error": plan.gap / eps, "says": says}
+
+
+def _clouds(n, d):
+    """Two normal clouds, a third of a unit apart, of the same size whatever d is."""
+    x, y = np.random.default_rng(0).normal(size=(2, n, d)) / np.sqrt(d)
+    space = pf.Euclidean(d)
+    clouds = (pf.Particles(space, z) for z in (x, y + 0.3 / np.sqrt(d)))
+    return [z.astype("float32") for z in clouds]
+
+
+def _iterations(mu, nu, eps, count):
+    """That many steps of f and of g, without a look at the error."""
+    from pushforward.transport._pairing import squared_pairing
+    from pushforward.transport._sinkhorn import Problem, started, swept
+
+    numbers = (jnp.asarray(z, jnp.float32) for z in (eps, np.inf))
+    pairing = squared_pairing(mu.points, nu.points)
+    problem = Problem(pairing, mu.weights, nu.weights, *numbers)
+
+    @jax.jit
+    def run(problem):
+        step = lambda _, state: swept(problem, state)  # noqa: E731
+        return jax.lax.fori_loop(0, count, step, started(problem)).g
+
+    return lambda: run(problem)
+
+
+def _answer(mu, nu, eps, iterations):
+    """What a user gets, also where iterations run out."""
+    from pushforward.errors import NumericalError
+
+    try:
+        return pf.transport.entropic_plan(mu, nu, eps, tol=1e-6, iterations=iterations)
+    except NumericalError as early:
+        return early.partial
+
+
+def _peak():
+    """The most memory that was in use so far."""
+    known = jax.local_devices()[0].memory_stats() or {}
+    return f"peak {known.get('peak_bytes_in_use', 0) / 1e9:.2f} GB"
+
+
+def _torch_sinkhorn(mu, nu, eps, count):
+    """Sinkhorn in logarithms on a table in torch, float32; None without a GPU's."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    if not torch.cuda.is_available():
+        return None
+    x, y = (torch.tensor(np.asarray(z.points), device="cuda") for z in (mu, nu))
+    try:
+        table = torch.cdist(x, y).square_() / -eps
+        log_n, spans = np.log(len(x)), []
+        for _ in range(3):
+            g = torch.zeros(len(y), device="cuda")
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(count):
+                f = log_n - torch.logsumexp(table + g[None, :], dim=1)
+                g = log_n - torch.logsumexp(table + f[:, None], dim=0)
+            torch.cuda.synchronize()
+            spans.append(time.perf_counter() - start)
+        return statistics.median(spans)
+    except torch.cuda.OutOfMemoryError:
+        return None
+
+
 def fuzz_rows(count=200, limit=200.0, seed=7):
     """Nothing raises an error of the compiler, whatever the sizes."""
     rng, failed, worst = np.random.default_rng(seed), [], 0.0
@@ -329,6 +424,7 @@ GROUPS = {
     "sphere": sphere_rows,
     "flows": flow_rows,
     "ensembles": ensemble_rows,
+    "transport": transport_rows,
     "fuzz": fuzz_rows,
 }
 

@@ -1,11 +1,14 @@
-"""Entropic transport beside POT and OTT, which hold the table.
+"""Transport beside POT and OTT, which hold the table, and GeomLoss where it installs.
 
 All stop when the marginals are off by 1e-6 in L1; `error` is our proved gap, in units
-of eps, or the largest difference to the peer's answers for a batch.
+of eps (of the cost where transport is exact), or the largest difference to the peer's
+answers for a batch. GeomLoss stops after its schedule of blurs: `floor` says how far
+off it was then.
 """
 
 import importlib.util
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +29,10 @@ def rows(quick: bool) -> Iterator[dict]:
             yield from _cost(n, d, quick)
     yield from _divergence(500 if quick else 4_000, 3, quick)
     yield from _batch(50 if quick else 1_000, 128, quick)
+    for n in (1_000,) if quick else (5_000, 20_000, 100_000):
+        yield from _exact(n)
+    for n in (200,) if quick else (1_000, 20_000):
+        yield from _gromov(n)
     for d, name in ((2, "circle"), (3, "S^2")):
         yield from _sphere(50_000 if quick else 1_000_000, d, name, quick)
 
@@ -81,10 +88,108 @@ def _divergence(n: int, d: int, quick: bool) -> Iterator[dict]:
         return jax.value_and_grad(transport.sinkhorn_divergence)(x, y, EPS, tol=TOL)
 
     contestants: Contestants = {OURS: lambda: jax.block_until_ready(both(x, y))}
-    tight = transport.sinkhorn_divergence(x, y, EPS, tol=1e-9)
-    error = abs(float(both(x, y)[0] - tight))
+    tight = float(transport.sinkhorn_divergence(x, y, EPS, tol=1e-9))
+    error, floor = abs(float(both(x, y)[0]) - tight), ""
+    if importlib.util.find_spec("ott"):
+        contestants["OTT, with the table"] = _ott_divergence(x, y)
+    if importlib.util.find_spec("geomloss"):
+        theirs = _geomloss(x, y)
+        contestants["GeomLoss"] = theirs
+        floor = f"GeomLoss is off by {abs(theirs() - tight):.1e}"
     common = {"work": "divergence and its gradient", "n": n, "d": d, "dtype": "float64"}
-    yield from compared(contestants, rounds_of(quick), common, "", error)
+    yield from compared(contestants, rounds_of(quick), common, floor, error)
+
+
+def _ott_divergence(x: jax.Array, y: jax.Array) -> Callable[[], object]:
+    from ott.geometry import pointcloud
+    from ott.tools import sinkhorn_divergence as ott
+
+    def value(x, y):
+        solve = {"threshold": TOL, "max_iterations": 20_000}
+        return ott.sinkhorn_divergence(
+            pointcloud.PointCloud, x, y, epsilon=EPS, solve_kwargs=solve
+        )[0]
+
+    both = jax.jit(jax.value_and_grad(value))
+    return lambda: jax.block_until_ready(both(x, y))
+
+
+def _geomloss(x: jax.Array, y: jax.Array) -> Callable[[], float]:
+    """Half the cost and half of eps: its value is half of ours."""
+    import geomloss
+    import torch
+
+    a, b = (torch.tensor(np.asarray(z)) for z in (x, y))
+    backend = "online" if importlib.util.find_spec("pykeops") else "tensorized"
+    loss = geomloss.SamplesLoss(
+        "sinkhorn", p=2, blur=(EPS / 2) ** 0.5, scaling=0.9, backend=backend
+    )
+
+    def run() -> float:
+        moved = a.clone().requires_grad_()
+        value = 2 * loss(moved, b)
+        value.backward()
+        return float(value)
+
+    return run
+
+
+def _exact(n: int) -> Iterator[dict]:
+    """Uniform points of a square: ours once; POT where its table fits, and without."""
+    x, y = np.random.default_rng(0).random((2, n, 2))
+    ours = _once(lambda: transport.optimal_plan(x, y))
+    common = {"work": "exact transport in the plane", "n": n, "d": 2}
+    common |= {"dtype": "float64", "our seconds": ours[1], "our CPU": ours[2]}
+    common["error"] = ours[0].gap / ours[0].cost
+    peers: dict[str, Callable[[], object]] = {}
+    if importlib.util.find_spec("ot") and n <= 5_000:
+        peers["POT, with the table"] = lambda: _pot_exact(x, y)
+    for peer, run in peers.items():
+        _, wall, cpu = _once(run)
+        named = {"peer": peer, "peer seconds": wall, "peer CPU": cpu}
+        yield common | named | {"ratio": wall / ours[1]}
+    if not peers:
+        yield common | {"peer": "none"}
+
+
+def _pot_exact(x: np.ndarray, y: np.ndarray) -> float:
+    import ot
+
+    a = np.full(len(x), 1 / len(x))
+    return float(ot.emd2(a, a, ot.dist(x, y), numItermax=100_000_000))
+
+
+def _gromov(n: int) -> Iterator[dict]:
+    """Squared distances inside a cloud and inside itself, turned and shuffled."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=(n, 3)) ** 2 * [1.0, 1.5, 2.0]
+    y = (x @ np.linalg.qr(rng.standard_normal((3, 3)))[0])[rng.permutation(n)]
+    found, wall, cpu = _once(lambda: transport.entropic_gromov_plan(x, y, 1.0))
+    common = {"work": "entropic Gromov, eps=1", "n": n, "d": 3, "dtype": "float64"}
+    common |= {"our seconds": wall, "our CPU": cpu, "error": found.gap}
+    if n > 1_000 or not importlib.util.find_spec("ot"):
+        yield common | {"peer": "none"}
+        return
+    _, theirs, cpu = _once(lambda: _pot_gromov(x, y, found.dense()))
+    named = {"peer": "POT, from our answer", "peer seconds": theirs, "peer CPU": cpu}
+    yield common | named | {"ratio": theirs / wall}
+
+
+def _pot_gromov(x: np.ndarray, y: np.ndarray, start: np.ndarray) -> object:
+    import ot
+
+    a = np.full(len(x), 1 / len(x))
+    options = {"epsilon": 1.0, "G0": start, "tol": TOL}
+    return ot.gromov.entropic_gromov_wasserstein(
+        ot.dist(x, x), ot.dist(y, y), a, a, "square_loss", **options
+    )
+
+
+def _once(run: Callable[[], object]) -> tuple:
+    """An answer with its wall and CPU seconds: for what takes minutes."""
+    start = time.perf_counter(), time.process_time()
+    found = run()
+    return found, time.perf_counter() - start[0], time.process_time() - start[1]
 
 
 def _batch(count: int, n: int, quick: bool) -> Iterator[dict]:

@@ -28,6 +28,49 @@ PAPERS = {
         2021,
         "1711.01851",
     ),
+    "peyre2016gromov": (
+        "inproceedings",
+        "Peyre, Gabriel and Cuturi, Marco and Solomon, Justin",
+        "Gromov-Wasserstein averaging of kernel and distance matrices",
+        "International Conference on Machine Learning",
+        2016,
+        "",
+    ),
+    "zhang2024gromov": (
+        "article",
+        "Zhang, Zhengxin and Goldfeld, Ziv and Mroueh, Youssef and Sriperumbudur, "
+        "Bharath",
+        "Gromov-Wasserstein distances: entropic regularization, duality and sample "
+        "complexity",
+        "The Annals of Statistics",
+        2024,
+        "2212.12848",
+    ),
+    "le2022entropic": (
+        "inproceedings",
+        "Le, Khang and Le, Dung Q. and Nguyen, Huy and Do, Dat and Pham, Tung and Ho, "
+        "Nhat",
+        "Entropic Gromov-Wasserstein between Gaussian distributions",
+        "International Conference on Machine Learning",
+        2022,
+        "2108.10961",
+    ),
+    "schmitzer2016sparse": (
+        "article",
+        "Schmitzer, Bernhard",
+        "A sparse multiscale algorithm for dense optimal transport",
+        "Journal of Mathematical Imaging and Vision",
+        2016,
+        "1510.05466",
+    ),
+    "genevay2016stochastic": (
+        "inproceedings",
+        "Genevay, Aude and Cuturi, Marco and Peyre, Gabriel and Bach, Francis",
+        "Stochastic optimization for large-scale optimal transport",
+        "Advances in Neural Information Processing Systems",
+        2016,
+        "1605.08527",
+    ),
     "bonet2023spherical": (
         "inproceedings",
         "Bonet, Clement and Berg, Paul and Courty, Nicolas and Septier, Francois and "

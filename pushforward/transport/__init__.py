@@ -13,6 +13,8 @@ from pushforward.transport._bures_flows import bures_flow as bures_flow
 from pushforward.transport._bures_flows import gaussian_kl as gaussian_kl
 from pushforward.transport._bures_flows import jko_step as jko_step
 from pushforward.transport._bures_flows import langevin as langevin
+from pushforward.transport._certified import EntropicDivergence as EntropicDivergence
+from pushforward.transport._certified import entropic_divergence as entropic_divergence
 from pushforward.transport._circle import circle_distance as circle_distance
 from pushforward.transport._circle import circle_plan as circle_plan
 from pushforward.transport._costs import Cost as Cost
@@ -26,6 +28,12 @@ from pushforward.transport._costs import TorusDistance as TorusDistance
 from pushforward.transport._divergence import sinkhorn_divergence as sinkhorn_divergence
 from pushforward.transport._entropic import entropic_plan as entropic_plan
 from pushforward.transport._entropic import unbalanced_plan as unbalanced_plan
+from pushforward.transport._entropic_gromov import (
+    EntropicGromovPlan as EntropicGromovPlan,
+)
+from pushforward.transport._entropic_gromov import (
+    entropic_gromov_plan as entropic_gromov_plan,
+)
 from pushforward.transport._entropic_plan import EntropicPlan as EntropicPlan
 from pushforward.transport._exact import optimal_plan as optimal_plan
 from pushforward.transport._exact import wasserstein_distance as wasserstein_distance
@@ -72,6 +80,8 @@ from pushforward.transport._particle_jko import ParticleStep as ParticleStep
 from pushforward.transport._particle_jko import particle_jko_step as particle_jko_step
 from pushforward.transport._particle_jko import spacing_entropy as spacing_entropy
 from pushforward.transport._rounding import rounded as rounded
+from pushforward.transport._semidiscrete import SemidiscretePlan as SemidiscretePlan
+from pushforward.transport._semidiscrete import semidiscrete_plan as semidiscrete_plan
 from pushforward.transport._sparse_gromov import Coupling as Coupling
 from pushforward.transport._sparse_gromov import Pairs as Pairs
 from pushforward.transport._sparse_gromov import Segments as Segments

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from scipy.sparse import csr_array
 
 from pushforward.errors import InputError
+from pushforward.measures import Density, Gaussian
 
 FARTHEST = 1e75  # fourth powers of distances must stay below the largest float
 LARGEST_TABLE = 400_000_000  # entries of a cost matrix: 3.2 GB
@@ -40,8 +41,16 @@ def as_atoms(name: str, mu: object, *, mass_one: bool = True) -> Atoms:
     """Points and weights of an (n, d) array, a (points, weights) pair or a measure.
 
     A measure is any object with `.points` and `.weights`. Equal weights unless given.
+    A density stands for its quadrature; a Gaussian has no atoms and is refused.
     With `mass_one=False` (unbalanced transport) the total mass is free.
     """
+    if isinstance(mu, Gaussian):
+        raise InputError(
+            f"{name} must be made of atoms, got a Gaussian. Pass mu.sample(key, n) or "
+            "mu.quadrature(), or use semidiscrete_plan or gaussian_distance."
+        )
+    if isinstance(mu, Density):
+        mu = mu.quadrature()
     if hasattr(mu, "points") and hasattr(mu, "weights"):
         points, weights = mu.points, mu.weights
     elif isinstance(mu, tuple) and len(mu) == 2:

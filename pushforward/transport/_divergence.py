@@ -14,8 +14,8 @@ from jaxtyping import Array, Float, Real
 
 from pushforward._checks import as_float_array, check_finite, is_traced, whole
 from pushforward.errors import InputError
-from pushforward.measures import AbstractMeasure
-from pushforward.transport._atoms import FARTHEST
+from pushforward.measures import AbstractMeasure, Density, Gaussian
+from pushforward.transport._atoms import FARTHEST, as_atoms
 from pushforward.transport._differentiable import Limits, value, value_alone
 from pushforward.transport._pairing import on_sphere, squared_pairing
 from pushforward.transport._sinkhorn import Problem
@@ -96,7 +96,9 @@ def checked_cloud(
             raise InputError(
                 f"weights of {name} must be left out: a measure brings its own."
             )
-        points, weights = measure.points, measure.weights
+        if isinstance(measure, Density | Gaussian):
+            measure = as_atoms(name, measure)  # a grid, or an error
+        points, weights = (jnp.asarray(z) for z in (measure.points, measure.weights))
     else:
         points = as_float_array(name, measure)
     if points.ndim != 2 or points.size == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -66,14 +67,14 @@ class EntropicPlan:
     @property
     def mass(self) -> float:
         """Total mass transported; one unless the problem is unbalanced."""
-        return float(self._carried(np.ones(self.target.n)).sum())
+        return float(self.carried(np.ones(self.target.n)).sum())
 
     @property
     def marginal_errors(self) -> tuple[float, float]:
         """L1 distances of the two marginals from the two measures."""
         back = self.reversed()
-        rows = self._carried(np.ones(self.target.n)) - self.source.weights
-        columns = back._carried(np.ones(self.source.n)) - self.target.weights
+        rows = self.carried(np.ones(self.target.n)) - self.source.weights
+        columns = back.carried(np.ones(self.source.n)) - self.target.weights
         return float(np.abs(rows).sum()), float(np.abs(columns).sum())
 
     @property
@@ -95,8 +96,8 @@ class EntropicPlan:
         P^T h is that of `reversed()`.
         """
         h = values_at(values, self.target)
-        carried = self._carried(h.reshape(len(h), -1))
-        mass = self._carried(np.ones(len(h)))[:, None]
+        carried = self.carried(h.reshape(len(h), -1))
+        mass = self.carried(np.ones(len(h)))[:, None]
         mean = np.divide(
             carried, mass, out=np.full(carried.shape, np.nan), where=mass > 0
         )
@@ -136,15 +137,22 @@ class EntropicPlan:
         matrix = p.a[:, None] * p.b[None, :] * jnp.exp(logs)
         return np.asarray(matrix + c.u[:, None] * c.v[None, :])
 
-    def _carried(self, values: np.ndarray) -> np.ndarray:
+    def carried(self, values: np.ndarray) -> np.ndarray:
         """P h, for one vector h or several columns."""
-        p, c = self.problem, self.certificate
+        p = self.problem
         h = jnp.asarray(values, p.a.dtype)
-        columns = h.reshape(h.shape[0], -1)
-        found = p.pairing.averages(log_of(p.b) + c.g / p.eps, columns, p.eps)
-        rows = p.a * jnp.exp(c.f / p.eps + found.log_sum)
-        carried = rows[:, None] * found.mean + c.u[:, None] * (c.v @ columns)[None, :]
+        carried = _carried(p, self.certificate, h.reshape(h.shape[0], -1))
         return np.asarray(carried.reshape(-1, *h.shape[1:]))
+
+
+@jax.jit
+def _carried(
+    p: Problem, c: Certificate, columns: Float[Array, "m k"]
+) -> Float[Array, "n k"]:
+    """P times columns."""
+    found = p.pairing.averages(log_of(p.b) + c.g / p.eps, columns, p.eps)
+    rows = p.a * jnp.exp(c.f / p.eps + found.log_sum)
+    return rows[:, None] * found.mean + c.u[:, None] * (c.v @ columns)[None, :]
 
 
 def as_potentials(start: object, n: int, m: int) -> tuple[Array, Array] | None:

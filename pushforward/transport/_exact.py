@@ -5,13 +5,16 @@ Optional libraries, imported when first needed.
 
 import importlib
 import warnings
+from functools import partial
 from types import ModuleType
 
 import numpy as np
 
-from pushforward._checks import above_zero
+from pushforward._checks import above_zero, whole
 from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import (
+    LARGEST_TABLE,
+    Atoms,
     Plan,
     affordable,
     as_atoms,
@@ -20,10 +23,14 @@ from pushforward.transport._atoms import (
 )
 from pushforward.transport._costs import (
     Cost,
+    CostTable,
     SquaredDistance,
     cost_of_spaces,
     is_cost,
 )
+from pushforward.transport._multiscale import Progress, by_tree, sparse_plan
+
+MANY_PAIRS = 4_000_000  # beyond, promising pairs are faster than all of them
 
 
 def pot() -> ModuleType:
@@ -45,6 +52,8 @@ def optimal_plan(
     *,
     cost: Cost = SquaredDistance(),
     pivots: int = 10_000_000,
+    tol: float = 1e-9,
+    progress: Progress = lambda count, gap: None,
 ) -> Plan:
     """The cheapest coupling of mu and nu, with Kantorovich potentials.
 
@@ -53,6 +62,13 @@ def optimal_plan(
     mu and nu are (n, d) arrays, (points, weights) pairs, or measures. On a sphere the
     default cost is that of chords; SphereDistance() is that of arcs. `gap` is the cost
     minus a feasible dual value, zero to rounding.
+
+    Thousands of points and more are solved from coarse to fine, by rounds that look at
+    promising pairs only (for squared distances and inner products in few dimensions
+    these are found by trees, so that a hundred thousand points take minutes; other
+    costs look through all pairs, and take long). `matrix` is then sparse, and rounds
+    end when the gap is below `tol` times the cost; `progress(rounds, gap)` hears of
+    each.
 
     >>> import numpy as np
     >>> plan = optimal_plan(np.array([[0.0], [1.0]]), np.array([[3.0], [2.0]]))
@@ -64,28 +80,48 @@ def optimal_plan(
     a, b = as_atoms("mu", mu), as_atoms("nu", nu)
     same_dimension(a, b)
     is_cost("cost", cost)
-    affordable(a.n, b.n)
-    table = np.ascontiguousarray(cost(a.points, b.points))
-    scale = float(np.abs(table).max()) or 1.0  # the solver's tolerances are absolute
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        matrix, log = pot().emd(
-            a.weights, b.weights, table / scale, numItermax=pivots, log=True
-        )
-    dual, potentials = certified_dual(
-        table, scale * np.asarray(log["u"]), a.weights, b.weights
-    )
-    total = float(np.sum(matrix * table))
-    plan = Plan(matrix, a, b, total, total, total - dual, potentials)
-    # a stopped simplex may return a matrix that is no coupling, at too low a cost
+    pivots = whole("pivots", pivots, 1)
+    tol = above_zero("tol", tol, "It bounds the gap, relative to the cost.")
+    pairs = a.n * b.n
+    many = MANY_PAIRS if by_tree(cost, a.points.shape[1]) else LARGEST_TABLE
+    if pairs > many and not isinstance(cost, CostTable):
+        solver = partial(_simplex, pivots=pivots)
+        plan = sparse_plan(a, b, cost, solver, tol, progress)
+        scale = max(abs(plan.cost), 1e-300)
+    else:
+        affordable(a.n, b.n)
+        table = np.ascontiguousarray(cost(a.points, b.points))
+        scale = float(np.abs(table).max()) or 1.0
+        plan = _dense_plan(a, b, table, scale, pivots)
     off = max(plan.marginal_errors)
-    if not (abs(total - dual) <= 1e-6 * scale and off <= 1e-8):
+    if not (abs(plan.gap or 0.0) <= 1e-6 * scale and off <= 1e-8):
         raise NumericalError(
-            f"the network simplex stopped {total - dual:.2g} from the dual bound with "
+            f"the network simplex stopped {plan.gap:.2g} from the dual bound with "
             f"marginals off by {off:.2g}. Raise pivots, now {pivots}.",
             partial=plan,
         )
     return plan
+
+
+def _dense_plan(
+    a: Atoms, b: Atoms, table: np.ndarray, scale: float, pivots: int
+) -> Plan:
+    matrix, log = _simplex(a.weights, b.weights, table / scale, pivots=pivots)
+    dual, potentials = certified_dual(
+        table, scale * np.asarray(log["u"]), a.weights, b.weights
+    )
+    total = float(np.sum(matrix * table))
+    return Plan(matrix, a, b, total, total, total - dual, potentials)
+
+
+def _simplex(a: np.ndarray, b: np.ndarray, table: object, *, pivots: int) -> tuple:
+    """A plan, dense or sparse like the table (of order one: tolerances are absolute).
+
+    A stopped simplex may return a matrix that is no coupling, at too low a cost.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pot().emd(a, b, table, numItermax=pivots, log=True)
 
 
 def wasserstein_distance(

@@ -20,9 +20,18 @@ from pushforward._printing import shown
 from pushforward.errors import InputError
 from pushforward.sums import Auto, Kernel
 from pushforward.transport._atoms import affordable
-from pushforward.transport._costs import Cost, InnerProduct, SquaredDistance, is_cost
+from pushforward.transport._costs import (
+    Cost,
+    InnerProduct,
+    SphereDistance,
+    SquaredDistance,
+    is_cost,
+    unit_rows,
+)
 
 ON_SPHERE = 1e-12  # so near to the sphere, sums may use its harmonics
+FEW_AXES = 8  # up to here differences are taken one coordinate at a time
+SMALL_TABLE = 2**22  # pairs: so many angles are kept, more are computed when needed
 
 
 class Averages(NamedTuple):
@@ -226,6 +235,79 @@ class TablePairing(AbstractPairing):
         return TablePairing(self.c.T)
 
 
+class ArcPairing(AbstractPairing):
+    """c_ij = angle(x_i, y_j)^p on a sphere, some rows at a time: memory n + m."""
+
+    x: Float[Array, "n d"]
+    y: Float[Array, "m d"]
+    p: Float[Array, ""]
+
+    def averages(
+        self,
+        log_weights: Float[Array, "m"],
+        values: Float[Array, "m k"],
+        eps: Float[Array, ""],
+    ) -> Averages:
+        """Those of a table, block by block."""
+        rows = lambda table: table.averages(log_weights, values, eps)  # noqa: E731
+        return self._by_blocks(rows)
+
+    def costs(
+        self, log_weights: Float[Array, "m"], eps: Float[Array, ""]
+    ) -> Float[Array, "n"]:
+        """Those of a table, block by block."""
+        return self._by_blocks(lambda table: table.costs(log_weights, eps))
+
+    def slopes(
+        self, log_weights: Float[Array, "m"], eps: Float[Array, ""]
+    ) -> Float[Array, "n d"]:
+        """Left to the other costs."""
+        return TablePairing(jnp.zeros((1, 1))).slopes(log_weights, eps)
+
+    def pull(self, coupling: Coupling) -> tuple[AbstractPairing, Float[Array, ""]]:
+        """The coupling, as large as the table that is avoided: left to `CostTable`."""
+        raise InputError("derivatives need SquaredDistance() or InnerProduct().")
+
+    def product_cost(self, a: Float[Array, "n"], b: Float[Array, "m"]):
+        """a^T C b."""
+        return a @ self._by_blocks(lambda table: table.c @ b)
+
+    def largest(self) -> Float[Array, ""]:
+        """That of antipodes."""
+        return jnp.pi**self.p
+
+    def table(self) -> Float[Array, "n m"]:
+        """All costs."""
+        return _arcs(self.x, self.y, self.p)
+
+    def flipped(self) -> ArcPairing:
+        """The two clouds change places."""
+        return ArcPairing(self.y, self.x, self.p)
+
+    def _by_blocks(self, rows):
+        """What `rows` makes of the tables of a few rows each."""
+        size = max(1, SMALL_TABLE // len(self.y))
+        count = -(-len(self.x) // size)
+        x = jnp.pad(self.x, ((0, count * size - len(self.x)), (0, 0)))
+        one = lambda x: rows(TablePairing(_arcs(x, self.y, self.p)))  # noqa: E731
+        found = jax.lax.map(one, x.reshape(count, size, -1))
+        join = lambda z: z.reshape(count * size, *z.shape[2:])[: len(self.x)]  # noqa: E731
+        return jax.tree_util.tree_map(join, found)
+
+
+def _arcs(x: Array, y: Array, p: Array) -> Float[Array, "n m"]:
+    """Twice the angle of two chords: digits are kept near zero and near pi."""
+    if x.shape[1] > FEW_AXES:
+        inner = x @ y.T
+        short, long = (jnp.sqrt(jnp.maximum(1 + s * inner, 0.0)) for s in (-1, 1))
+        return (2 * jnp.arctan2(short, long)) ** p
+    short, long = (
+        sum((x[:, k, None] - s * y[None, :, k]) ** 2 for k in range(x.shape[1]))
+        for s in (1, -1)
+    )
+    return (2 * jnp.arctan2(jnp.sqrt(short), jnp.sqrt(long))) ** p
+
+
 def squared_pairing(
     x: Float[Array, "n d"], y: Float[Array, "m d"], *, unit: bool = False
 ) -> InnerPairing:
@@ -250,6 +332,9 @@ def pairing_of(cost: Cost, x: np.ndarray, y: np.ndarray) -> AbstractPairing:
             return squared_pairing(first, second, unit=unit)
         p, q = (jnp.zeros(len(z), z.dtype) for z in (first, second))
         return InnerPairing(first, second, p, q, 1.0, unit)
+    if isinstance(cost, SphereDistance) and len(x) * len(y) > SMALL_TABLE:
+        unit_rows(x, y)
+        return ArcPairing(*map(jnp.asarray, (x, y)), jnp.asarray(float(cost.p)))
     affordable(len(x), len(y))
     table = np.asarray(cost(x, y), dtype=float)
     if table.shape != (len(x), len(y)) or not np.isfinite(table).all():
