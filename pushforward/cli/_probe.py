@@ -3,6 +3,7 @@
 import json
 import pathlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import typer
@@ -62,18 +63,20 @@ def probe(
     words = SAMPLE if text is None else _text(text)
     if run is not None and len(names) > 1:
         raise InputError("`--run` saves one trajectory: name one model.")
-    found = []
-    for name in names:
-        one = examine(
-            _subject(name),
-            words,
-            normalization=NORMALIZATIONS[normalization],
-            depth=depth,
-            most_fitted=10**6 if full else 8,
-            seed=seed,
-            tell=lambda line: status.print(line, soft_wrap=True),
-        )
-        found.append(one)
+    with ThreadPoolExecutor(1) as ahead:  # the next model is read meanwhile
+        subjects = [ahead.submit(_subject, name) for name in names]
+        found = [
+            examine(
+                subject.result(),
+                words,
+                normalization=NORMALIZATIONS[normalization],
+                depth=depth,
+                most_fitted=10**6 if full else 8,
+                seed=seed,
+                tell=lambda line: status.print(line, soft_wrap=True),
+            )
+            for subject in subjects
+        ]
     written = _written(found, out, run)
     if as_json:
         values = {"models": [one.summary() for one in found], "written": written}

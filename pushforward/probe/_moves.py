@@ -143,7 +143,7 @@ def _placed(
     x = _unit(recording.hidden[move.layer].astype(float))
     way = x[rest].mean(axis=0) - x[move.token]
     split = split_motion(model, recording, move.layer)
-    pull = split.pulls(move.token)[move.head, move.source]
+    pull = split.pull(move.head, move.token, move.source)
     sizes = np.linalg.norm(way) * np.linalg.norm(pull)
     return dataclasses.replace(move, along=float(way @ pull / max(sizes, 1e-300)))
 
