@@ -139,7 +139,7 @@ def _written(found: list, out: pathlib.Path | None, run: pathlib.Path | None) ->
         written["report"] = str(out)
     if run is not None:
         one = found[0]
-        one.recording.trajectory(one.normalization).save(run)
+        one.trajectory().save(run)
         written["run"] = str(run)
     return written
 

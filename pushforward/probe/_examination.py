@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
+from pushforward.flows import Trajectory
 from pushforward.probe._fit import FEWEST, SHARES, Fit, fit, own_attention
 from pushforward.probe._heads import (
     HeadSpectra,
@@ -53,6 +54,23 @@ class Examination:
     sensitivity: Sensitivity | None = None
     motion: MotionSummary | None = None
     verdicts: tuple[Verdict, ...] = ()
+
+    def trajectory(self) -> Trajectory:
+        """The recording, with who pulled each token where that is known.
+
+        `observed["pull_source"]` and `observed["pull_share"]` at a layer belong to the
+        motion that leaves it; the explorer draws them as arrows.
+        """
+        found = self.recording.trajectory(self.normalization)
+        if self.motion is None:
+            return found
+        still = len(found) - len(self.motion.pulls)
+        pad = ((0, still), (0, 0), (0, 0))  # nothing leaves the last layer
+        pulls = {
+            "pull_source": np.pad(self.motion.sources.astype(float), pad),
+            "pull_share": np.pad(self.motion.pulls.astype(float), pad),
+        }
+        return dataclasses.replace(found, observed={**found.observed, **pulls})
 
     @property
     def effective_beta(self) -> Float[np.ndarray, "l h"]:

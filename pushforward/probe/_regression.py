@@ -57,7 +57,8 @@ class Split:
         end = self.x + push
         end = end / np.linalg.norm(end, axis=1, keepdims=True)
         error = ((end - self.y)[self.test] ** 2).sum()
-        return float(1 - error / ((self.y - self.x)[self.test] ** 2).sum())
+        moved = ((self.y - self.x)[self.test] ** 2).sum()
+        return float(1 - error / moved) if moved > 0 else 0.0
 
     def seen(self, beta: float) -> Points:
         """sum_j softmax_j (beta <x_i, x_j>) x_j."""
@@ -103,7 +104,7 @@ def ridge_descent(split: Split, features: Features) -> float:
         shrink = s / (s + np.exp(log_ridge))
         residual = motion - U @ (shrink[:, None] * turned)
         left = residual / (1 - U**2 @ shrink)[:, None]
-        return float(np.log((left**2).sum()))
+        return float(np.log(max((left**2).sum(), 1e-300)))
 
     found: Any = minimize_scalar(error, bounds=LOG_RIDGE, method="bounded")
     return float(np.exp(found.x))
@@ -154,7 +155,7 @@ def _attention_error(parameters, gram, motion, train, mask, linear):
     B = np.linalg.inv(K + n * ridge * np.eye(n))
     C, own = B @ motion, np.diag(B)
     left = (C**2).sum(axis=1) / own**2
-    total = left.sum()
+    total = max(left.sum(), 1e-300)  # zero where nothing moved
     # d total = <slope, dK>, since dB = -B dK B
     slope = 2 * (B * (left / own)) @ B - 2 * B @ (C / own[:, None] ** 2) @ C.T
     tilt = gram[train] - (A * gram[train]).sum(axis=1, keepdims=True)
