@@ -163,7 +163,11 @@ def _print(one: Any) -> None:
         rows["beta seen on the text, median"] = f"{np.median(one.seen_beta):.2f}"
     if one.own is not None:
         rows["motion by its own attention"] = f"{np.median(one.own):.3f}"
-    for name in ("plain", "attention", "linear", "both", "shuffled"):
+    if one.motion is not None:
+        parts = (one.motion.attention, one.motion.perceptron, one.motion.norms)
+        shares = " / ".join(f"{np.median(part):.3f}" for part in parts)
+        rows["attention / perceptron / norms"] = shares
+    for name in ("plain", "attention", "linear", "both"):
         if not one.fitted:
             break
         rows[f"motion explained, {name}"] = f"{np.median(one.shares(name)):.3f}"

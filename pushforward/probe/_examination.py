@@ -14,6 +14,7 @@ from jaxtyping import Float
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
+from pushforward.probe._collapse import collapse, token_classes
 from pushforward.probe._fit import FEWEST, SHARES, Fit, fit, own_attention
 from pushforward.probe._heads import (
     HeadSpectra,
@@ -70,7 +71,8 @@ class Examination:
             "pull_source": np.pad(self.motion.sources.astype(float), pad),
             "pull_share": np.pad(self.motion.pulls.astype(float), pad),
         }
-        return dataclasses.replace(found, observed={**found.observed, **pulls})
+        observed: Any = {**found.observed, **pulls}
+        return dataclasses.replace(found, observed=observed)
 
     @property
     def effective_beta(self) -> Float[np.ndarray, "l h"]:
@@ -126,6 +128,13 @@ class Examination:
         if self.motion is not None:
             found["motion"] = self.motion.as_dict()
         found["theory"] = as_rows(self.verdicts)
+        classes = token_classes(self.recording)
+        measures = dataclasses.asdict(collapse(self.recording, classes))
+        names = measures.pop("classes")
+        found["collapse"] = {
+            name: {key: rows[k].tolist() for key, rows in measures.items()}
+            for k, name in enumerate(names)
+        }
         if self.sensitivity is not None:
             found["sensitivity"] = self.sensitivity.share.tolist()
         return found

@@ -109,7 +109,7 @@ def spectra(
     """The spectra of B = Q^T K and of O V, through matrices of the width of a head."""
     d = Q.shape[1]
     values, vectors = np.linalg.eig(V @ O)  # V (O V) has the nonzero spectrum of O V
-    R = np.linalg.qr(np.vstack([Q, K]).T, mode="r")
+    R: Any = np.linalg.qr(np.vstack([Q, K]).T, mode="r")
     k = len(Q)
     symmetric = (R[:, :k] @ R[:, k:].T + R[:, k:] @ R[:, :k].T) / 2
     norm = np.sqrt(np.sum((Q @ Q.T) * (K @ K.T)))  # |Q^T K|_F

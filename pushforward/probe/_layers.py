@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from pushforward._checks import positive, whole
+from pushforward._shapes import AnyArray
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.observables import (
@@ -233,7 +234,7 @@ def _pulled_back(
 
 
 @eqx.filter_jit
-def _at_the_end(norm: Norm | None, x: Array, directions: Array) -> Array:
+def _at_the_end(norm: Norm | None, x: Array, directions: AnyArray) -> Array:
     """Cotangents of the tokens after the last layer: of the direction of the last."""
 
     def end(x: Array) -> Array:
