@@ -132,7 +132,7 @@ def _growth(one: Examination, scheme: str | None) -> Verdict:
     if scheme is None:
         return _missing(question, theory, "where the norms sit is not known")
     if scheme == "post-norm":
-        return _missing(question, theory, "norms after each sublayer fix the length")
+        return _missing(question, theory, "norms after each sublayer set the length")
     lengths = one.table.norm
     layers = np.arange(len(lengths))[max(2, len(lengths) // 2) :]
     if len(layers) < 4:
@@ -152,7 +152,7 @@ def _speed(one: Examination, scheme: str | None) -> Verdict:
     if scheme is None:
         return _missing(question, theory, "where the norms sit is not known")
     if scheme == "post-norm":
-        why = "norms after each sublayer give e^{-2t}, and a layer has no known t"
+        why = "norms after each sublayer give exp(−2t), and a layer has no known t"
         return _missing(question, theory, why)
     gap = 1 - one.table.mean_cosine
     layers = np.arange(len(gap))[max(2, len(gap) // 2) :]
