@@ -3,6 +3,7 @@
 import json
 import pathlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import typer
@@ -62,18 +63,20 @@ def probe(
     words = SAMPLE if text is None else _text(text)
     if run is not None and len(names) > 1:
         raise InputError("`--run` saves one trajectory: name one model.")
-    found = []
-    for name in names:
-        one = examine(
-            _subject(name),
-            words,
-            normalization=NORMALIZATIONS[normalization],
-            depth=depth,
-            most_fitted=10**6 if full else 8,
-            seed=seed,
-            tell=lambda line: status.print(line, soft_wrap=True),
-        )
-        found.append(one)
+    with ThreadPoolExecutor(1) as ahead:  # the next model is read meanwhile
+        subjects = [ahead.submit(_subject, name) for name in names]
+        found = [
+            examine(
+                subject.result(),
+                words,
+                normalization=NORMALIZATIONS[normalization],
+                depth=depth,
+                most_fitted=10**6 if full else 8,
+                seed=seed,
+                tell=lambda line: status.print(line, soft_wrap=True),
+            )
+            for subject in subjects
+        ]
     written = _written(found, out, run)
     if as_json:
         values = {"models": [one.summary() for one in found], "written": written}
@@ -136,7 +139,7 @@ def _written(found: list, out: pathlib.Path | None, run: pathlib.Path | None) ->
         written["report"] = str(out)
     if run is not None:
         one = found[0]
-        one.recording.trajectory(one.normalization).save(run)
+        one.trajectory().save(run)
         written["run"] = str(run)
     return written
 
@@ -160,7 +163,11 @@ def _print(one: Any) -> None:
         rows["beta seen on the text, median"] = f"{np.median(one.seen_beta):.2f}"
     if one.own is not None:
         rows["motion by its own attention"] = f"{np.median(one.own):.3f}"
-    for name in ("plain", "attention", "linear", "both", "shuffled"):
+    if one.motion is not None:
+        parts = (one.motion.attention, one.motion.perceptron, one.motion.norms)
+        shares = " / ".join(f"{np.median(part):.3f}" for part in parts)
+        rows["attention / perceptron / norms"] = shares
+    for name in ("plain", "attention", "linear", "both"):
         if not one.fitted:
             break
         rows[f"motion explained, {name}"] = f"{np.median(one.shares(name)):.3f}"

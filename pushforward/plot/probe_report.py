@@ -35,7 +35,7 @@ def write_probe_report(found: Sequence[Examination], path: str | Path) -> None:
 
     Nothing is fetched from anywhere; the file is written whole or not at all.
     """
-    parts = [say.introduction(found), say.numbers(found)]
+    parts = [say.introduction(found), SLIDE, say.numbers(found)]
     for one in found:
         parts += _model(one, numbered=len(found) > 1)
     if len(found) == 2 and all(one.recording.tokens.spans for one in found):
@@ -142,6 +142,7 @@ def _image(title: str, figure: Figure) -> str:
     )
 
 
+SLIDE = "<p class='slide'><small>Wide pictures slide sideways.</small></p>"
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -165,8 +166,14 @@ code, .token { font-family: ui-monospace, monospace; font-size: .88em; }
 dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0 0 .2rem 1rem; }
 .wide, figure { overflow-x: auto; } .words td,
 .words th { text-align: left; }
-small { color: #6b7686; }
+.words td:nth-child(2) { white-space: nowrap; }
+small { color: #6b7686; } .slide { display: none; }
 @media (max-width: 40rem) { body { margin: 1rem auto; } figure img { max-width: none; }
+  .slide, .words tr, .words td { display: block; } .words th { display: none; }
+  .words td { border: 0; padding: .1rem 0; }
+  .words tr { border-bottom: 1px solid #d9dde3; padding: .4rem 0; }
+  .words td:nth-child(2)::before { content: "found "; }
+  .words td:nth-child(3)::before { content: "chance "; }
   td, th { padding: .25rem .35rem; font-size: .9rem; } }
 .made, details { color: #6b7686; font-size: .9rem; margin-top: 2rem; }
 </style></head><body>

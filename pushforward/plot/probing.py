@@ -156,7 +156,9 @@ def head_maps(found: Examination) -> Figure:
     _map(axes[1], found.heads.first, "attention to token 0", (0, 1), DEPTHS)
     seen = found.seen_beta
     most = float(np.percentile(np.abs(seen), 98)) or 1.0
-    _map(axes[2], seen, "β seen on the text", (-most, most), "RdBu")
+    _map(axes[2], seen, "β seen (dot: critical)", (-most, most), "RdBu")
+    rows, columns = np.nonzero(seen > found.critical_beta[:, None])
+    axes[2].plot(columns, rows, "o", ms=3, color="white", mec=INK, mew=0.6)
     if known:
         effective = found.effective_beta
         limit = (0, float(np.percentile(effective, 98)))

@@ -23,6 +23,7 @@ from pushforward.probe._fit import own_attention as own_attention
 from pushforward.probe._heads import REGIMES as REGIMES
 from pushforward.probe._heads import HeadSpectra as HeadSpectra
 from pushforward.probe._heads import HeadTable as HeadTable
+from pushforward.probe._heads import critical_beta as critical_beta
 from pushforward.probe._heads import head_spectra as head_spectra
 from pushforward.probe._heads import head_table as head_table
 from pushforward.probe._heads import regime as regime
@@ -52,6 +53,8 @@ from pushforward.probe._normalization import LayerNormalized as LayerNormalized
 from pushforward.probe._normalization import Raw as Raw
 from pushforward.probe._normalization import Rms as Rms
 from pushforward.probe._normalization import TrainedNorm as TrainedNorm
+from pushforward.probe._random_heads import RandomHeads as RandomHeads
+from pushforward.probe._random_heads import random_heads as random_heads
 from pushforward.probe._recording import Recording as Recording
 from pushforward.probe._recording import record as record
 from pushforward.probe._recording import run as run

@@ -71,9 +71,9 @@ def _measures(x: np.ndarray) -> tuple[float, ...]:
     return (
         (_cosines(x).sum() - n) / (n * (n - 1)),
         spread,
-        _rank(x),
+        spectral_rank(x),
         (np.abs(_cosines(around)).sum() - n) / (n * (n - 1)),
-        _rank(around),
+        spectral_rank(around),
     )
 
 
@@ -84,7 +84,8 @@ def _cosines(x: np.ndarray) -> np.ndarray:
     return found
 
 
-def _rank(x: np.ndarray) -> float:
+def spectral_rank(x: np.ndarray) -> float:
+    """exp of the entropy of the normalized squares of the singular values."""
     p = np.linalg.svd(x, compute_uv=False) ** 2
     p = p[p > 0] / max(p.sum(), 1e-300)
     return float(np.exp(-(p * np.log(p)).sum())) if len(p) else 1.0

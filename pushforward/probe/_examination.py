@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from jaxtyping import Float
 
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
+from pushforward.flows import Trajectory
+from pushforward.probe._collapse import collapse, token_classes
 from pushforward.probe._fit import FEWEST, SHARES, Fit, fit, own_attention
 from pushforward.probe._heads import (
     HeadSpectra,
     HeadTable,
+    critical_beta,
     head_spectra,
     head_table,
     seen_beta,
@@ -52,10 +56,33 @@ class Examination:
     motion: MotionSummary | None = None
     verdicts: tuple[Verdict, ...] = ()
 
+    def trajectory(self) -> Trajectory:
+        """The recording, with who pulled each token where that is known.
+
+        `observed["pull_source"]` and `observed["pull_share"]` at a layer belong to the
+        motion that leaves it; the explorer draws them as arrows.
+        """
+        found = self.recording.trajectory(self.normalization)
+        if self.motion is None:
+            return found
+        still = len(found) - len(self.motion.pulls)
+        pad = ((0, still), (0, 0), (0, 0))  # nothing leaves the last layer
+        pulls = {
+            "pull_source": np.pad(self.motion.sources.astype(float), pad),
+            "pull_share": np.pad(self.motion.pulls.astype(float), pad),
+        }
+        observed: Any = {**found.observed, **pulls}
+        return dataclasses.replace(found, observed=observed)
+
     @property
     def effective_beta(self) -> Float[np.ndarray, "l h"]:
         """|B|_F / sqrt(d) of every head."""
         return np.array([[h.beta for h in layer] for layer in self.spectra or ()])
+
+    @property
+    def critical_beta(self) -> Float[np.ndarray, "l"]:
+        """log n / (1 - rho) of every layer: heads below it average, others choose."""
+        return critical_beta(self.recording)
 
     @property
     def fitted(self) -> tuple[int, ...]:
@@ -92,6 +119,7 @@ class Examination:
             heads = dataclasses.asdict(self.heads)
             found["heads"] = {name: value.tolist() for name, value in heads.items()}
             found["heads"]["seen_beta"] = np.asarray(self.seen_beta).tolist()
+            found["heads"]["critical_beta"] = self.critical_beta.tolist()
         if self.spectra is not None:
             found["heads"]["effective_beta"] = self.effective_beta.tolist()
             found["regimes"] = dict(self.regimes)
@@ -100,6 +128,13 @@ class Examination:
         if self.motion is not None:
             found["motion"] = self.motion.as_dict()
         found["theory"] = as_rows(self.verdicts)
+        classes = token_classes(self.recording)
+        measures = dataclasses.asdict(collapse(self.recording, classes))
+        names = measures.pop("classes")
+        found["collapse"] = {
+            name: {key: rows[k].tolist() for key, rows in measures.items()}
+            for k, name in enumerate(names)
+        }
         if self.sensitivity is not None:
             found["sensitivity"] = self.sensitivity.share.tolist()
         return found
@@ -192,22 +227,26 @@ def _with_weights(
 ) -> Examination:
     """What only the weights tell: spectra of heads, gradients."""
     recording = found.recording
-    tell(f"{recording.name}: spectra of the heads")
-    layers = range(min(recording.depth, model.transformer.depth))
-    spectra = tuple(tuple(head_spectra(model, recording, k)) for k in layers)
-    curve = None
-    if probes and not recording.tokens.image:
-        tell(f"{recording.name}: gradients of the last token")
+    name = recording.name
+
+    def felt() -> Sensitivity | None:
+        if not probes or recording.tokens.image:
+            return None
         key = key_for(seed, "sensitivity")
         ids = recording.tokens.ids
-        curve = sensitivity(model, ids, key=key, probes=probes, depth=depth)
-    tell(f"{recording.name}: who moved which token")
-    return dataclasses.replace(
-        found,
-        spectra=spectra,
-        sensitivity=curve,
-        motion=motion_summary(model, recording),
-    )
+        return sensitivity(model, ids, key=key, probes=probes, depth=depth)
+
+    # The gradients compile while the rest computes: half of a sentence's time.
+    with ThreadPoolExecutor(1) as beside:
+        tell(f"{name}: gradients of the last token, and spectra of the heads")
+        curve = beside.submit(felt)
+        layers = range(min(recording.depth, model.transformer.depth))
+        spectra = tuple(tuple(head_spectra(model, recording, k)) for k in layers)
+        tell(f"{name}: who moved which token")
+        motion = motion_summary(model, recording)
+        return dataclasses.replace(
+            found, spectra=spectra, sensitivity=curve.result(), motion=motion
+        )
 
 
 def evenly(count: int, most: int) -> tuple[int, ...]:

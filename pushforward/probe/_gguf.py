@@ -2,12 +2,14 @@
 
 import pathlib
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from pushforward.errors import InputError
 from pushforward.probe._text import library
+from pushforward.probe._weights import Stored
 
 _NAMES = {
     "token_embd.weight": "embed_tokens.weight",
@@ -27,8 +29,8 @@ _PARTS = {
 CONTROL = 3  # the type of special tokens in the vocabulary
 
 
-def read_gguf(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray], Any]:
-    """Configuration, weights under their names of the hub, and tokenizer."""
+def read_gguf(path: pathlib.Path) -> tuple[dict[str, Any], "Quantized", Any]:
+    """Configuration, weights under their names of the hub, and tokenizer (or None)."""
     try:
         import gguf
     except ImportError:
@@ -37,15 +39,17 @@ def read_gguf(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]
             "`pip install 'pushforward[models]'`."
         ) from None
     try:
-        reader = gguf.GGUFReader(str(path))
+        reader = _reader(gguf)(str(path))
         fields = {name: reader.fields[name] for name in reader.fields}
         config = _config(fields)
         heads = (config["num_attention_heads"], config["num_key_value_heads"])
-        arrays = {}
-        for tensor in reader.tensors:
-            weights = gguf.dequantize(tensor.data, tensor.tensor_type)
-            arrays[_name(tensor.name)] = _halves(tensor.name, weights, *heads)
-        return config, arrays, _tokenizer(fields)
+        if any(tensor.name.startswith("rope_freqs") for tensor in reader.tensors):
+            raise InputError(
+                f"{path.name} stretches its rotary positions by a table, which is not "
+                "known here. Use the folder of the model in safetensors."
+            )
+        tensors = {_name(tensor.name): tensor for tensor in reader.tensors}
+        return config, Quantized(tensors, heads, gguf.dequantize), _tokenizer(fields)
     except FileNotFoundError:
         raise InputError(f"no file at {path}. Check the path.") from None
     except InputError:
@@ -63,11 +67,74 @@ def read_gguf(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]
         raise InputError(f"{path.name} is not a GGUF file: {error}.") from None
 
 
+class Quantized(Stored):
+    """The tensors of a GGUF file, dequantized when they are asked for."""
+
+    def __init__(self, tensors: dict[str, Any], heads: tuple[int, int], widened: Any):
+        self._tensors, self._heads, self._widened = tensors, heads, widened
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        tensor = self._tensors[name]
+        weights = self._widened(tensor.data, tensor.tensor_type)
+        return _halves(tensor.name, weights, *self._heads)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tensors
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        return tuple(int(n) for n in self._tensors[name].shape[::-1])
+
+    def rows(self, name: str) -> "QuantizedRows":
+        return QuantizedRows(self._tensors[name], self._widened)
+
+
+class QuantizedRows:
+    """Rows of a quantized table, by index."""
+
+    def __init__(self, tensor: Any, widened: Any):
+        self._tensor, self._widened = tensor, widened
+
+    def __getitem__(self, ids: Any) -> np.ndarray:
+        chosen = np.ascontiguousarray(self._tensor.data[np.asarray(ids)])
+        return self._widened(chosen, self._tensor.tensor_type)
+
+
+def _reader(gguf: Any) -> Any:
+    """Its reader of files, on a plain array.
+
+    It slices the file once for every word of the vocabulary, and a slice of a memory
+    map takes ten times as long as one of an array on the same memory.
+    """
+
+    class Reader(gguf.GGUFReader):
+        @property
+        def data(self) -> np.ndarray:
+            return self._plain
+
+        @data.setter
+        def data(self, mapped: np.ndarray) -> None:
+            self._plain = np.asarray(mapped)
+
+    return Reader
+
+
 def _config(fields: dict[str, Any]) -> dict[str, Any]:
     """The metadata under the names of a config.json."""
     kind = fields["general.architecture"].contents()
     if kind != "llama":
         raise InputError(f"GGUF models of type 'llama' are read, got {kind!r}.")
+    stretched = [name for name in fields if ".rope.scaling." in name]
+    if stretched:
+        raise InputError(
+            f"stretched rotary positions of a GGUF file ({stretched[0]}) are not known "
+            "here. Use the folder of the model in safetensors."
+        )
     get = lambda name: fields[f"llama.{name}"].contents()  # noqa: E731
     return {
         "model_type": "llama",
@@ -106,13 +173,11 @@ def _halves(name: str, weights: np.ndarray, heads: int, own: int) -> np.ndarray:
 
 
 def _tokenizer(fields: dict[str, Any]) -> Any:
-    """Byte-pair encoding with the vocabulary and merges of the file."""
+    """Byte-pair encoding with the vocabulary and merges of the file; None if it is of
+    another kind, so that the model still runs on token ids."""
     get = lambda name: fields[f"tokenizer.ggml.{name}"].contents()  # noqa: E731
     if get("model") != "gpt2" or get("pre") not in ("smollm", "gpt-2"):
-        raise InputError(
-            f"the tokenizer {get('model')!r}/{get('pre')!r} of this file is not known. "
-            "Pass token ids as `text`."
-        )
+        return None
     tk = library()
     words = get("tokens")
     merges = [tuple(pair.split(" ", 1)) for pair in get("merges")]

@@ -4,11 +4,12 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Inexact
+from jaxtyping import Float, Inexact, Int
 
 from pushforward.errors import InputError
 from pushforward.observables import attention_rank
 from pushforward.probe._recording import Recording, load_any
+from pushforward.theory.long_context import critical_gamma
 
 TIE = 1e-6  # eigenvalues closer than this share of the largest count as equal
 
@@ -56,9 +57,10 @@ class HeadSpectra:
     `V` holds the eigenvalues of O V that can be nonzero, `B` those of the symmetrized
     Q^T K. `beta` is the effective inverse temperature |B|_F / sqrt(d), the one of
     B = beta I; `aligned` is tr(B) / d, the part of B that is like the identity and the
-    only one that the theory's B = beta I has. `pull` is tr(O V) in standard deviations
-    of what a random rotation of O V has, |O V|_F / sqrt(d): positive attracts. `regime`
-    is the row of the table of limits that (Q, K, V) falls in. [geshkovski2023clusters]
+    only one that the theory's B = beta I has. `size` is |O V|_F, `pull` is tr(O V) in
+    standard deviations of what a random rotation of O V has, size / sqrt(d): positive
+    attracts. `regime` is the row of the table of limits that (Q, K, V) falls in.
+    [geshkovski2023clusters]
     """
 
     V: Inexact[np.ndarray, "k"]
@@ -66,6 +68,7 @@ class HeadSpectra:
     beta: float
     aligned: float
     regime: str
+    size: float = 0.0
     pull: float = 0.0
 
 
@@ -106,7 +109,7 @@ def spectra(
     """The spectra of B = Q^T K and of O V, through matrices of the width of a head."""
     d = Q.shape[1]
     values, vectors = np.linalg.eig(V @ O)  # V (O V) has the nonzero spectrum of O V
-    basis, R = np.linalg.qr(np.vstack([Q, K]).T)
+    R: Any = np.linalg.qr(np.vstack([Q, K]).T, mode="r")
     k = len(Q)
     symmetric = (R[:, :k] @ R[:, k:].T + R[:, k:] @ R[:, :k].T) / 2
     norm = np.sqrt(np.sum((Q @ Q.T) * (K @ K.T)))  # |Q^T K|_F
@@ -119,6 +122,7 @@ def spectra(
         beta=float(norm / np.sqrt(d)),
         aligned=float(np.trace(K @ Q.T) / d),
         regime=regime(values, direction, Q, K, full=len(V) == d),
+        size=float(size),
         pull=float(values.sum().real * np.sqrt(d) / max(size, 1e-300)),
     )
 
@@ -168,18 +172,23 @@ def regime(
 
 
 def seen_beta(
-    recording: Recording, rows: slice = slice(None)
+    recording: Recording,
+    rows: slice = slice(None),
+    *,
+    order: Int[np.ndarray, "n"] | None = None,
 ) -> Float[np.ndarray, "l h"]:
     """The inverse temperature that explains the attention seen, per layer and head.
 
     The slope of log A_ij against <x_i, x_j>, after the mean of every row is taken from
     both: with logits beta <x_i, x_j> + c_i it is beta. x are the unit directions of
     what attention read, or of hidden states where that is not known.
-    Rows of causal heads are their past. `rows` picks the tokens that pay attention.
+    Rows of causal heads are their past. `rows` picks the tokens that pay attention;
+    `order` shuffles the tokens under the attention, for a control.
     """
     A = needs_attention(recording)
-    read = recording.hidden if recording.inputs is None else recording.inputs
+    read = what_attention_reads(recording)
     n = A.shape[-1]
+    order = np.arange(n) if order is None else order
     mask = np.tri(n, dtype=bool) if recording.causal else np.ones((n, n), bool)
     used = np.zeros((n, 1), bool)
     used[rows] = True
@@ -187,8 +196,7 @@ def seen_beta(
     count = np.maximum(mask.sum(axis=1), 1)
     slopes = np.zeros(A.shape[:2])
     for k, layer in enumerate(A):
-        x = read[k].astype(float)
-        x = x / np.linalg.norm(x, axis=1, keepdims=True)
+        x = read[k][order]
         cosines = _rows_centered(x @ x.T, mask, count)
         logits = np.log(np.maximum(layer.astype(float), 1e-30))
         for h, row in enumerate(logits):
@@ -200,6 +208,28 @@ def seen_beta(
 def _rows_centered(a: np.ndarray, mask: np.ndarray, count: np.ndarray) -> np.ndarray:
     mean = np.where(mask, a, 0.0).sum(axis=1) / count
     return np.where(mask, a - mean[:, None], 0.0)
+
+
+def what_attention_reads(recording: Recording) -> Float[np.ndarray, "l n d"]:
+    """Unit directions of what the attention of each layer reads.
+
+    Those of the hidden states, where that is not known.
+    """
+    read = recording.hidden if recording.inputs is None else recording.inputs
+    x = np.asarray(read[: recording.depth], float)
+    return x / np.maximum(np.linalg.norm(x, axis=2, keepdims=True), 1e-300)
+
+
+def critical_beta(recording: Recording) -> Float[np.ndarray, "l"]:
+    """The critical inverse temperature of every layer, log n / (1 - rho).
+
+    rho is the mean cosine of what attention reads. A head below it averages all tokens,
+    one above it chooses. [chen2025longcontext]
+    """
+    x = what_attention_reads(recording)
+    n = x.shape[1]
+    rho = ((x.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
+    return np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
 
 
 def needs_attention(recording: Recording) -> Float[np.ndarray, "l h n n"]:

@@ -39,8 +39,8 @@ class Norm(eqx.Module):
         return jax.lax.rsqrt(square + self.eps)
 
     def linear(
-        self, x: Float[Array, "n d"], scale: Float[Array, "n 1"]
-    ) -> Float[Array, "n d"]:
+        self, x: Float[AnyArray, "n d"], scale: Float[AnyArray, "n 1"]
+    ) -> Float[AnyArray, "n d"]:
         """gain * (x - m) * scale: the norm of a sum, at the scale of the sum."""
         return self._shifted(x) * scale * self.gain[None, :]
 
@@ -50,7 +50,7 @@ class Norm(eqx.Module):
         """The adjoint of `linear`: <linear(x), g> = <x, transpose(g)>."""
         return self._shifted(g * self.gain[None, :]) * scale
 
-    def _shifted(self, x: Array) -> Array:
+    def _shifted(self, x: AnyArray) -> AnyArray:
         return x - x.mean(axis=-1, keepdims=True) if self.centered else x
 
 

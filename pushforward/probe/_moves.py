@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pushforward._checks import whole
 from pushforward.flows import Trajectory
@@ -14,6 +14,7 @@ from pushforward.observables import Clusters
 from pushforward.probe._recording import Recording, load_any
 from pushforward.probe._split import MotionSplit, split_motion
 
+PULLERS = 5  # sources of a token's motion that are kept
 RADIUS = 0.6  # of the clusters that a pull is along or against
 
 
@@ -44,13 +45,17 @@ class MotionSummary:
     """Who moved the tokens: by layer, and the moves that tell most.
 
     `attention`, `perceptron` and `norms` are medians over tokens of the shares of the
-    motion along itself, which sum to one for each token.
+    motion along itself, which sum to one for each token. `sources[l, i]` are the other
+    tokens that moved token i most in layer l, all heads together, and `pulls[l, i]`
+    their shares of its motion; negative ones held it back.
     """
 
     attention: Float[np.ndarray, "l"]
     perceptron: Float[np.ndarray, "l"]
     norms: Float[np.ndarray, "l"]
     moves: tuple[Move, ...]
+    sources: Int[np.ndarray, "l n k"]
+    pulls: Float[np.ndarray, "l n k"]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -66,18 +71,28 @@ def motion_summary(model: Any, recording: Recording, count: int = 10) -> MotionS
     count = whole("count", count, 1, "It is a number of moves.")
     model = load_any(model)
     candidates: list[tuple[float, Move]] = []
-    shares = []
+    shares, pullers = [], []
     for k in range(min(recording.depth, model.transformer.depth)):
         split = split_motion(model, recording, k)
         two = [split.share("attention"), split.share("perceptron")]
         parts = (*two, 1 - two[0] - two[1])
         shares.append([float(np.median(part)) for part in parts])
         candidates += _best(split, recording, count)
+        pullers.append(_pullers(split))
     chosen = _chosen(candidates, count)
     trajectory = recording.trajectory()
     moves = [_placed(move, model, recording, trajectory) for move in chosen]
     attention, push, norms = np.array(shares).T
-    return MotionSummary(attention, push, norms, tuple(moves))
+    sources, pulls = (np.stack(part) for part in zip(*pullers, strict=True))
+    return MotionSummary(attention, push, norms, tuple(moves), sources, pulls)
+
+
+def _pullers(split: MotionSplit) -> tuple[np.ndarray, np.ndarray]:
+    """Who pulled each token most, and the shares of its motion."""
+    total = split.shares.sum(axis=0)
+    np.fill_diagonal(total, 0.0)
+    most = np.argsort(-np.abs(total), axis=1, kind="stable")[:, :PULLERS]
+    return most, np.take_along_axis(total, most, axis=1)
 
 
 def telling_moves(
@@ -143,7 +158,7 @@ def _placed(
     x = _unit(recording.hidden[move.layer].astype(float))
     way = x[rest].mean(axis=0) - x[move.token]
     split = split_motion(model, recording, move.layer)
-    pull = split.pulls(move.token)[move.head, move.source]
+    pull = split.pull(move.head, move.token, move.source)
     sizes = np.linalg.norm(way) * np.linalg.norm(pull)
     return dataclasses.replace(move, along=float(way @ pull / max(sizes, 1e-300)))
 

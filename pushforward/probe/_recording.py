@@ -144,16 +144,26 @@ def run(
         push.append(np.asarray(parts.perceptron))
         if parts.attention.nbytes * transformer.depth <= MOST_ATTENTION:
             attention.append(np.asarray(parts.attention))
+    inputs.append(np.asarray(transformer.last(x)))
     return Recording(
         name=chosen.name,
         tokens=tokens,
-        hidden=np.stack(hidden),
-        inputs=np.stack([*inputs, np.asarray(transformer.last(x))]),
-        attention=np.stack(attention) if attention else None,
-        update=np.stack(update),
-        perceptron=np.stack(push),
+        hidden=_stacked(hidden),
+        inputs=_stacked(inputs),
+        attention=_stacked(attention) if attention else None,
+        update=_stacked(update),
+        perceptron=_stacked(push),
         causal=transformer.causal,
     )
+
+
+def _stacked(parts: list[Any]) -> np.ndarray:
+    """One array of them all; each is let go once it is in, so that memory holds one."""
+    found = np.empty((len(parts), *parts[0].shape), parts[0].dtype)
+    for k in range(len(parts)):
+        found[k] = parts[k]
+        parts[k] = None
+    return found
 
 
 def record(

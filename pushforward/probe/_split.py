@@ -25,6 +25,15 @@ from pushforward.probe._layer import AFTER, BEFORE, INSIDE, About, Layer, percep
 from pushforward.probe._recording import Recording, load_any
 
 
+class _Weights(NamedTuple):
+    """What single pulls are made of: A, V u + v, O, and the norms after attention."""
+
+    attention: Any
+    values: Any
+    O: Any
+    links: tuple[tuple[Any, Any], ...]
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class MotionSplit:
     """The motion of every token in one layer, and its parts, which sum to it.
@@ -42,8 +51,7 @@ class MotionSplit:
     residual: Float[np.ndarray, "n d"]
     norm: Float[np.ndarray, "n d"]
     shares: Float[np.ndarray, "h n n"]
-    _model: Any
-    _recording: Recording
+    _weights: _Weights
 
     def __repr__(self) -> str:
         h, n, _ = self.shares.shape
@@ -75,10 +83,21 @@ class MotionSplit:
         n = len(self.motion)
         if not 0 <= token < n:
             raise InputError(f"`token` must be 0 ... {n - 1}, got {token}.")
-        transformer = load_any(self._model).transformer
-        x = jnp.asarray(self._recording.hidden[self.layer], jnp.float32)
-        layer = transformer.layer(self.layer)
-        return np.asarray(_pulls(transformer.about, layer, x, jnp.asarray(token)))
+        brought = self._weights.attention[:, token, :, None] * self._weights.values
+        out = np.einsum("hdk,hjk->hjd", self._weights.O, brought)
+        return self._after(token, out.reshape(-1, out.shape[2])).reshape(out.shape)
+
+    def pull(self, head: int, token: int, source: int) -> Float[np.ndarray, "d"]:
+        """What one head brought to one token from another."""
+        brought = self._weights.values[head, source] @ self._weights.O[head].T
+        brought = self._weights.attention[head, token, source] * brought
+        return self._after(token, brought[None])[0]
+
+    def _after(self, token: int, x: np.ndarray) -> np.ndarray:
+        """The norms after attention, at the scales that they had at one token."""
+        for norm, scale in self._weights.links:
+            x = norm.linear(x, np.broadcast_to(scale[token], (len(x), 1)))
+        return x
 
 
 def split_motion(model: Any, recording: Recording, layer: int) -> MotionSplit:
@@ -90,18 +109,8 @@ def split_motion(model: Any, recording: Recording, layer: int) -> MotionSplit:
     weights = transformer.layer(layer)
     x = jnp.asarray(recording.hidden[layer], jnp.float32)
     found = _parts(transformer.about, weights, x)
-    parts = {name: np.asarray(part) for name, part in found._asdict().items()}
-    return MotionSplit(layer, **parts, _model=model, _recording=recording)
-
-
-class _Parts(NamedTuple):
-    motion: Array
-    heads: Array
-    bias: Array
-    perceptron: Array
-    residual: Array
-    norm: Array
-    shares: Array
+    parts = jax.tree_util.tree_map(np.asarray, found)
+    return MotionSplit(layer, **parts)
 
 
 class _Chain(NamedTuple):
@@ -147,35 +156,22 @@ def _chains(about: About, layer: Layer, x: Array):
 
 
 @eqx.filter_jit
-def _parts(about: About, layer: Layer, x: Array) -> _Parts:
+def _parts(about: About, layer: Layer, x: Array) -> dict[str, Any]:
+    """The fields of a MotionSplit, but for the layer."""
     u, A, push, z, (attention, outer, stream), norm = _chains(about, layer, x)
-    heads = layer.heads
-    seen = jnp.einsum("hdk,hnk->hnd", heads.O, A @ values(heads, u))
+    heads, own = layer.heads, values(layer.heads, u)
+    seen = jnp.einsum("hdk,hnk->hnd", heads.O, A @ own)
     motion = z - x
     length = jnp.sum(motion**2, axis=1, keepdims=True)
     slope = attention.transpose(motion / jnp.maximum(length, 1e-30))
     felt = jnp.einsum("hdk,nd->hnk", heads.O, slope)
-    return _Parts(
+    return dict(
         motion=motion,
         heads=jax.vmap(lambda one: attention(one))(seen),
         bias=attention(jnp.broadcast_to(heads.o, x.shape)),
         perceptron=outer(push),
         residual=stream(x) - x,
         norm=norm,
-        shares=A * jnp.einsum("hik,hjk->hij", felt, values(heads, u)),
+        shares=A * jnp.einsum("hik,hjk->hij", felt, own),
+        _weights=_Weights(A, own, heads.O, attention.links),
     )
-
-
-@eqx.filter_jit
-def _pulls(about: About, layer: Layer, x: Array, token: Array) -> Array:
-    u, A, _, _, (attention, *_), _ = _chains(about, layer, x)
-    heads = layer.heads
-    pulls = jnp.einsum("hdk,hjk->hjd", heads.O, values(heads, u))
-    pulls = A[:, token, :, None] * pulls
-    at = _Chain(
-        tuple(
-            (norm, jnp.broadcast_to(scale[token], scale.shape))
-            for norm, scale in attention.links
-        )
-    )
-    return jax.vmap(lambda one: at(one))(pulls)

@@ -117,8 +117,9 @@ def _encoded(text: str, tokenizer: Any) -> Tokens:
         raise InputError("`text` is empty. Pass a sentence or a page of text.")
     if tokenizer is None:
         raise InputError(
-            "this model came without a tokenizer. Pass `tokenizer=` (a "
-            "tokenizers.Tokenizer or one of transformers), or token ids as `text`."
+            "this model came without a tokenizer that is known here. Pass "
+            "`tokenizer=` (a tokenizers.Tokenizer or one of transformers), or token "
+            "ids as `text`."
         )
     if hasattr(tokenizer, "backend_tokenizer"):  # one of transformers wraps ours
         tokenizer = tokenizer.backend_tokenizer

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pushforward.probe._heads import seen_beta
+from pushforward.measures import Particles
+from pushforward.observables import Centers
+from pushforward.probe._heads import critical_beta, seen_beta, what_attention_reads
+from pushforward.probe._moves import RADIUS
+from pushforward.probe._random_heads import MOST as RANDOM_TOKENS
+from pushforward.probe._random_heads import random_heads
+from pushforward.spaces import Sphere
 from pushforward.theory.kinetic import retrieval
-from pushforward.theory.long_context import critical_gamma
 
 if TYPE_CHECKING:
     from pushforward.probe._examination import Examination
@@ -52,7 +57,10 @@ def verdicts(one: Examination, scheme: str | None = None) -> tuple[Verdict, ...]
         _attracting(one),
         _leading(one),
         _growth(one, scheme),
+        _speed(one, scheme),
+        _random(one, scheme),
         _sink(one),
+        _centers(one),
         _middle(one),
     )
 
@@ -68,24 +76,21 @@ def _scaling(one: Examination) -> Verdict:
     recording = one.recording
     if recording.attention is None or one.seen_beta is None:
         return _missing(question, theory, "attention is not known")
-    read = recording.hidden if recording.inputs is None else recording.inputs
-    read = np.asarray(read[: len(recording.attention)], float)
-    unit = read / np.linalg.norm(read, axis=2, keepdims=True)
-    n = unit.shape[1]
-    rho = ((unit.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
-    critical = np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
-    below = one.seen_beta < critical[:, None]
+    critical = critical_beta(recording)[:, None]
+    below = float(np.mean(one.seen_beta < critical))
     halves = [
-        np.mean(seen_beta(recording, rows=slice(k, None, 2)) < critical[:, None])
+        np.mean(seen_beta(recording, rows=slice(k, None, 2)) < critical)
         for k in range(2)
     ]
+    order = np.random.default_rng(0).permutation(recording.hidden.shape[1])
+    shuffled = float(np.mean(seen_beta(recording, order=order) < critical))
     word = (
         f"median β seen is {np.median(one.seen_beta):.1f}, the critical one "
         f"{np.median(critical):.1f}: in the theory's terms "
-        + ("most heads average" if below.mean() > 0.5 else "most heads choose")
+        + ("most heads average" if below > 0.5 else "most heads choose")
     )
-    error = abs(halves[0] - halves[1]) / 2
-    return Verdict(question, theory, word, float(below.mean()), float(error), None, "%")
+    error = float(abs(halves[0] - halves[1]) / 2)
+    return Verdict(question, theory, word, below, error, shuffled, "%")
 
 
 def _attracting(one: Examination) -> Verdict:
@@ -127,19 +132,119 @@ def _growth(one: Examination, scheme: str | None) -> Verdict:
     if scheme is None:
         return _missing(question, theory, "where the norms sit is not known")
     if scheme == "post-norm":
-        return _missing(question, theory, "norms after each sublayer fix the length")
+        return _missing(question, theory, "norms after each sublayer set the length")
     lengths = one.table.norm
     layers = np.arange(len(lengths))[max(2, len(lengths) // 2) :]
     if len(layers) < 4:
         return _missing(question, theory, "fewer than four layers in the second half")
-    x, y = np.log(layers), np.log(lengths[layers])
-    (slope, _), covariance = np.polyfit(x, y, 1, cov=True)
-    error = float(np.sqrt(covariance[0, 0]))
+    slope, error = _power(layers, lengths[layers])
     nearer = "the theory's 1" if abs(slope - 1) < abs(slope - 0.5) else "chance"
     word = f"nearer to {nearer}" if 0 < slope < 2 else "neither: faster than both"
     if slope <= 0:
         word = "neither: lengths do not grow"
     return Verdict(question, theory, word, float(slope), error, 0.5)
+
+
+def _speed(one: Examination, scheme: str | None) -> Verdict:
+    """The exponent p of 1 - mean cosine ~ layer^-p over the second half."""
+    question = "how fast tokens agree with depth, 1 − mean cosine ~ layer^−p"
+    theory = "norms before a sublayer: p = 2 once tokens agree"
+    if scheme is None:
+        return _missing(question, theory, "where the norms sit is not known")
+    if scheme == "post-norm":
+        why = "norms after each sublayer give exp(−2t), and a layer has no known t"
+        return _missing(question, theory, why)
+    gap = 1 - one.table.mean_cosine
+    layers = np.arange(len(gap))[max(2, len(gap) // 2) :]
+    if len(layers) < 4:
+        return _missing(question, theory, "fewer than four layers in the second half")
+    slope, error = _power(layers, np.maximum(gap[layers], 1e-12))
+    if slope > -FAR * error:
+        return _missing(question, theory, "tokens come no closer in the second half")
+    word = "as fast as the theory says" if abs(slope + 2) < FAR * error else "slower"
+    word = "faster" if slope < -2 - FAR * error else word
+    return Verdict(question, theory, word, -slope, error, 0.0)
+
+
+def _power(layers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """The exponent of a power law in the layer, and its standard error."""
+    (slope, _), covariance = np.polyfit(np.log(layers), np.log(values), 1, cov=True)
+    return float(slope), float(np.sqrt(covariance[0, 0]))
+
+
+def _random(one: Examination, scheme: str | None) -> Verdict:
+    """Whether the heads gather tokens more than random ones of their size."""
+    question = "mean cosine after the last layer, against heads drawn at random"
+    theory = (
+        "random heads gather tokens, layer by layer, as one equation for the Gram "
+        "matrix says"
+    )
+    if one.spectra is None or scheme is None:
+        return _missing(question, theory, "weights are not known")
+    if scheme not in ("pre-norm", "post-norm"):
+        return _missing(question, theory, "norms inside sublayers hide their size")
+    drawn = random_heads(one.recording, one.spectra, after=scheme == "post-norm")
+    x = one.recording.hidden[-1][:RANDOM_TOKENS].astype(float)
+    halves = [_mean_cosine(x[k::2]) for k in range(2)]
+    found, error = _mean_cosine(x), abs(halves[0] - halves[1]) / 2
+    chance = float(drawn.found.mean())
+    spread = float(np.ptp(drawn.found) + np.ptp(drawn.predicted)) / 2
+    word = (
+        f"random attention alone would end at {chance:.2f}, where the theory says "
+        f"{drawn.predicted.mean():.2f} ± {spread:.2f}; the trained model gathers "
+        + ("more" if found > chance else "less")
+    )
+    return Verdict(question, theory, word, found, error, chance)
+
+
+def _mean_cosine(x: np.ndarray) -> float:
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    n = len(x)
+    return float(((x.sum(axis=0) ** 2).sum() - n) / (n * (n - 1)))
+
+
+def _centers(one: Examination) -> Verdict:
+    """Attention that centers get, over what the token beside them gets."""
+    question = "attention paid to centers, over that paid to the token beside them"
+    theory = (
+        "causal: a token far from all before it is a center, and later ones gather "
+        "around it"
+    )
+    recording = one.recording
+    if recording.attention is None:
+        return _missing(question, theory, "attention is not known")
+    if not recording.causal:
+        return _missing(question, theory, "every token sees every other")
+    n = recording.attention.shape[-1]
+    read = what_attention_reads(recording)
+    chosen = np.unique(np.linspace(0, recording.depth - 1, 8).round().astype(int))
+    logs: list[float] = []
+    for k in chosen:
+        kept = Centers(RADIUS)(Particles(Sphere(read.shape[2]), read[k])).kept
+        center = np.isin(np.arange(n), kept)
+        got = _received(recording.attention[k])
+        inside = np.arange(1, n - 2)  # the first token is a sink, the last unseen
+        others = inside[~center[inside]]
+        for i in inside[center[inside]] if len(others) else ():
+            beside = others[np.argmin(np.abs(others - i))]
+            logs.append(float(np.log(got[i] / got[beside])))
+    if len(logs) < 8:
+        why = "nearly all tokens are centers, or nearly none"
+        return _missing(question, theory, why)
+    mean, error = np.mean(logs), np.std(logs, ddof=1) / np.sqrt(len(logs))
+    found = float(np.exp(mean))
+    word = "no more than their neighbors"
+    if abs(mean) > FAR * error:
+        word = "centers lead" if mean > 0 else "centers get less than their neighbors"
+    return Verdict(question, theory, word, found, float(found * error), 1.0)
+
+
+def _received(A: np.ndarray) -> np.ndarray:
+    """What each token gets from later ones, in units of uniform attention."""
+    n = A.shape[-1]
+    mean = A.astype(float).mean(axis=0) * np.arange(1, n + 1)[:, None]
+    later = np.tri(n, k=-1)
+    return (mean * later).sum(axis=0) / np.maximum(later.sum(axis=0), 1) + 1e-12
 
 
 def _sink(one: Examination) -> Verdict:

@@ -4,6 +4,7 @@ Never a pickle. float16 and bfloat16 are read as they are and become float32 whe
 are used.
 """
 
+import abc
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -34,8 +35,20 @@ def read_arrays(path: str | pathlib.Path) -> dict[str, np.ndarray]:
     return {"array": read_npy(path)} if path.suffix == ".npy" else read_npz(path)
 
 
-class OnDisk(Mapping[str, Any]):
-    """The tensors of safetensors files by name; each is read when it is asked for."""
+class Stored(Mapping[str, Any]):
+    """Tensors by name that are read when they are asked for, and not kept."""
+
+    @abc.abstractmethod
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor, without reading it."""
+
+    @abc.abstractmethod
+    def rows(self, name: str) -> Any:
+        """A table of which only the rows that are asked for are read."""
+
+
+class OnDisk(Stored):
+    """The tensors of safetensors files."""
 
     def __init__(self, paths: Sequence[pathlib.Path]):
         from safetensors import SafetensorError, safe_open
@@ -66,11 +79,9 @@ class OnDisk(Mapping[str, Any]):
         return name in self._files
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a tensor, without reading it."""
         return tuple(self._files[name].get_slice(name).get_shape())
 
     def rows(self, name: str) -> "Rows":
-        """A table of which only the rows that are asked for are read."""
         return Rows(self._files[name].get_slice(name))
 
 
@@ -123,7 +134,7 @@ class Under(Mapping[str, Any]):
     def rows(self, name: str, shape: tuple[int, ...]) -> Any:
         """A table by rows: float32, or read from disk row by row."""
         self.check(name, shape)
-        if isinstance(self._arrays, OnDisk):
+        if isinstance(self._arrays, Stored):
             return self._arrays.rows(self._prefix + name)
         return np.asarray(self[name]).astype(np.float32)
 
@@ -135,7 +146,7 @@ class Under(Mapping[str, Any]):
             )
         self.used.add(name)
         whole = self._prefix + name
-        if isinstance(self._arrays, OnDisk):
+        if isinstance(self._arrays, Stored):
             found = self._arrays.shape(whole)
         else:
             found = np.shape(self._arrays[whole])

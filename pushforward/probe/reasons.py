@@ -59,9 +59,10 @@ def theory(one: Examination) -> str:
     return (
         "<p>Each statement holds in an idealized model (one head repeated, no "
         "perceptron, or tokens at equal angles). The number is what this model shows "
-        "on this text, ± one standard error, beside what chance gives: a random "
-        "rotation of the same matrix, uniform attention, independent pushes, or a "
-        "shuffle of positions.</p><div class='wide'><table class='words'><tr>"
+        "on this text, ± one standard error, beside what chance gives: shuffled tokens "
+        "or positions, a random rotation of the same matrix, random heads of the same "
+        "size, uniform attention, independent pushes, or the token next to it.</p>"
+        "<div class='wide'><table class='words'><tr>"
         "<th>asked</th><th>found</th><th>chance</th><th>so</th></tr>"
         f"{rows}</table></div>"
     )

@@ -139,7 +139,20 @@ def heads(one: Examination) -> str:
         "<li>The slope of log-attention against cosines on this text, the inverse "
         f"temperature β that tokens see, has median {np.median(seen):.1f}, and in "
         f"{int((seen < 0).sum())} heads it is negative: tokens there prefer what is "
-        f"unlike them.</li>{_weighed(one)}</ul>"
+        f"unlike them.</li>"
+        f"{_critical(one)}{_weighed(one)}</ul>"
+    )
+
+
+def _critical(one: Examination) -> str:
+    """Which heads choose, by the critical scaling."""
+    critical, seen = one.critical_beta, np.asarray(one.seen_beta)
+    above = int((seen > critical[:, None]).sum())
+    return (
+        "<li>A head of the theory averages all tokens while its β is below log n / "
+        "(1 − mean cosine), here between "
+        f"{critical.min():.1f} and {critical.max():.1f} by layer, and chooses among "
+        f"them above: {above} of {seen.size} heads are above, those with a dot.</li>"
     )
 
 
@@ -229,19 +242,12 @@ def between(a: Examination, b: Examination, maps, rows, columns) -> str:
 
 
 def glossary() -> str:
-    """Words that the page uses."""
+    """Words that the page uses throughout; others are told where they stand."""
     words = {
         "attention": "each token takes a weighted average of others; weights grow with "
         "exp(β × how well they match).",
         "β, inverse temperature": "0: all tokens count alike; large: only the best "
         "match counts.",
-        "effective rank": "how many directions the cloud really uses.",
-        "hemisphere margin": "the smallest cosine with the best common direction; "
-        "positive means that all tokens lie in one half of the sphere, where the "
-        "theory proves collapse.",
-        "energy": "the mean of exp(β (cosine - 1)) over pairs; the theory's flow "
-        "increases it up to 1.",
-        "share of the first direction": "how much of the cloud lies along one line.",
     }
     return (
         "<h3>Words</h3><dl>"

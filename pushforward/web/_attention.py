@@ -17,6 +17,7 @@ from pushforward.observables import (
 )
 from pushforward.web import _caps
 from pushforward.web._experiment import experiment_of, heads_of, space_of
+from pushforward.web._files import PULLS
 from pushforward.web._frames import numbers_of
 from pushforward.web._runs import Run
 
@@ -36,6 +37,24 @@ def matrix(run: Run, k: int, head: int, files: pathlib.Path) -> np.ndarray:
     field = heads[head]
     t = numbers_of(run.frames[k]).t
     return np.asarray(field.attention_matrix(t, mu))
+
+
+def pulled(run: Run, k: int, token: int, files: pathlib.Path) -> np.ndarray | None:
+    """The shares of a token's motion after frame k that others brought, if known."""
+    if run.state.model != "recorded":
+        return None
+    with np.load(files / f"{run.state.file}.npz", allow_pickle=False) as stored:
+        if not all(name in stored.files for name in PULLS):
+            return None
+        sources, shares = (stored[name] for name in PULLS)
+    frames, n, _ = sources.shape
+    if k >= frames or token >= n:
+        raise InputError(
+            f"`frame` and `token` must be below {frames} and {n}, got {k} and {token}."
+        )
+    row = np.zeros(n)
+    np.add.at(row, sources[k, token].astype(int), shares[k, token])
+    return row
 
 
 def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:

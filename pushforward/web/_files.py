@@ -13,6 +13,8 @@ from pushforward.errors import InputError
 from pushforward.web import _caps, _uploads
 from pushforward.web._state import FILE
 
+PULLS = ("pull_source", "pull_share")  # of a trained model: who moved each token
+
 
 class Files:
     """What was dropped on the page, or named on the command line."""
@@ -64,8 +66,11 @@ class Files:
             "outcome": {"kind": ended.kind, "sentence": ended.message},
         }
         weights = np.asarray(run.weights)
-        name = hashlib.sha256(points.tobytes() + weights.tobytes()).hexdigest()[:32]
+        pulls = {k: np.asarray(run.observed[k]) for k in PULLS if k in run.observed}
+        known = [points, weights, *pulls.values()]
+        name = hashlib.sha256(b"".join(a.tobytes() for a in known)).hexdigest()[:32]
         arrays = {"points": points, "times": np.asarray(run.times), "weights": weights}
+        arrays |= pulls
         return self._keep(name, about, arrays)
 
     def _keep(self, name: str, about: dict, arrays: dict[str, np.ndarray]) -> dict:

@@ -85,12 +85,15 @@ class Routes:
         return JSONResponse(finite(answer))
 
     async def row(self, request: Request) -> Response:
-        """The attention that one token pays."""
+        """The attention that one token pays; or who moved it, for a trained model."""
         run = await finished(self.explorer, request)
         k, head = whole(request, "frame", 0), whole(request, "head", 0)
         token = whole(request, "token", 0)
         files = self.explorer.files.root
         async with self.heavy:
+            moved = await asyncio.to_thread(_attention.pulled, run, k, token, files)
+            if moved is not None:
+                return JSONResponse({"values": moved.tolist(), "moved": True})
             A = await asyncio.to_thread(_attention.matrix, run, k, head, files)
         if token >= len(A):
             raise InputError(f"`token` must be below {len(A)}, got {token}.")

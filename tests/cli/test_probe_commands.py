@@ -48,8 +48,13 @@ def test_a_folder_is_probed_and_the_page_needs_nothing_else(tmp_path):
     assert "w3&lt;b&gt;" in html and "w3<b>" not in html
     assert html.count("<img ") >= 9
     assert "Why tokens moved" in html and "Layer " in html and "Head " in html
-    assert "does not apply: norms after each sublayer fix the length" in html
-    assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 6
+    assert "does not apply: norms after each sublayer set the length" in html
+    assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 9
+    assert (
+        set(one["collapse"]) >= {"all"}
+        and len(one["collapse"]["all"]["dirichlet"]) == 4
+    )
+    assert np.shape(one["heads"]["critical_beta"]) == (3,)
     shown = runner.invoke(app, ["show", str(run), "--json"])
     assert "recorded: hidden states of model" in json.loads(shown.stdout)["outcome"]
 

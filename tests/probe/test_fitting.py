@@ -9,6 +9,7 @@ import tiny_folders
 import pushforward as pf
 from pushforward import probe
 from pushforward.errors import InputError
+from pushforward.probe import _regression
 
 KEY = jax.random.key(3)
 
@@ -76,6 +77,28 @@ def test_a_perceptron_explains_what_a_linear_map_cannot():
     trajectory = probe.recording_of(np.stack([x, y]), "bent").trajectory()
     found = probe.fit(trajectory, key=KEY, perceptron=32).layers[0]
     assert found.perceptron > found.attention + 0.1
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_of_the_descents_are_those_of_their_errors(causal):
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(2, 14, 5))
+    x, y = (a / np.linalg.norm(a, axis=1, keepdims=True) for a in (x, y))
+    train = np.arange(0, 14, 2)
+    mask = np.tri(14, dtype=bool) if causal else np.ones((14, 14), bool)
+    gram, ahead, motion = x @ x.T, y @ x.T, (y - x)[train]
+    errors = [
+        lambda p: _regression._plain_error(p, gram, ahead, train, mask),
+        lambda p: _regression._attention_error(p, gram, motion, train, mask, False),
+        lambda p: _regression._attention_error(p, gram, motion, train, mask, True),
+    ]
+    for error in errors:
+        at = np.array([0.7, -0.4])
+        slope = error(at)[1]
+        for k in range(2):
+            step = 1e-5 * np.eye(2)[k]
+            rise = (error(at + step)[0] - error(at - step)[0]) / 2e-5
+            assert slope[k] == pytest.approx(rise, rel=1e-6, abs=1e-9)
 
 
 def test_fits_refuse_what_they_cannot_use():

@@ -37,6 +37,23 @@ def test_the_parts_sum_to_the_motion(tmp_path, family):
         split.share("luck")
 
 
+def test_a_trajectory_carries_who_pulled_each_token(tmp_path):
+    tiny_folders.folder(tmp_path, "llama")
+    found = probe.examine(tmp_path, IDS, most_fitted=1, probes=0)
+    seen = found.trajectory().observed
+    sources, shares = seen["pull_source"], seen["pull_share"]
+    assert sources.shape == shares.shape == (4, 10, 5)
+    split = probe.split_motion(tmp_path, found.recording, 2)
+    total = split.shares.sum(axis=0)
+    np.fill_diagonal(total, 0.0)
+    for i in (0, 7):
+        assert shares[2, i] == pytest.approx(total[i, sources[2, i].astype(int)])
+        assert np.abs(shares[2, i, 0]) == pytest.approx(np.abs(total[i]).max())
+    assert not shares[3].any()  # nothing leaves the last layer
+    pull = split.pull(1, 7, 4)
+    assert pull == pytest.approx(split.pulls(7)[1, 4], abs=1e-6)
+
+
 def test_telling_moves_name_who_pulled(tmp_path):
     tiny_folders.folder(tmp_path, "llama")
     model = probe.load_model(tmp_path)

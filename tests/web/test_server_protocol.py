@@ -339,6 +339,23 @@ def test_hidden_states_are_shown_layer_by_layer(client):
     assert answer.frames[0].cosines.sum() == pytest.approx(1.0)
 
 
+def test_a_trained_model_says_who_moved_a_token(client, server, tmp_path):
+    """Recorded pulls are what the stage draws as arrows, not attention at some beta."""
+    x = np.random.default_rng(5).standard_normal((3, 4, 6))
+    x = x / np.linalg.norm(x, axis=2, keepdims=True)
+    sources, shares = np.zeros((2, 3, 4, 2))
+    sources[0, 1], shares[0, 1] = (3, 2), (0.5, -0.25)
+    seen = {"pull_source": sources, "pull_share": shares}
+    run = pf.Trajectory.recorded(pf.Sphere(6), x, observed=seen)
+    run.save(tmp_path / "run")
+    kept = server.explorer.files.recorded(pf.load(tmp_path / "run"), "model")
+    about = client.run({"model": "recorded", "file": kept["file"]}).accepted
+    row = f"/api/runs/{about['run']}/row?frame=0&token="
+    answer = client.http.get(row + "1").json()
+    assert answer == {"values": [0.0, 0.0, -0.25, 0.5], "moved": True}
+    assert client.http.get(row + "9").status_code == 400
+
+
 def test_weights_from_a_file_run(client, tmp_path, monkeypatch):
     from safetensors.numpy import save
 

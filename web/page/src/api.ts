@@ -90,7 +90,8 @@ export const presets = (): Promise<Preset[]> => (SITE === undefined ? get("/api/
 export const attention = (run: string, frame: number, head: number, order: string, signal: AbortSignal): Promise<AttentionAnswer> =>
   get(`/api/runs/${run}/attention?frame=${frame}&head=${head}&order=${order}`, signal);
 
-export const attentionRow = (run: string, frame: number, token: number, head: number, signal: AbortSignal): Promise<{ values: number[] }> =>
+/** Attention that a token pays; `moved`: shares of its motion that others brought, of a trained model. */
+export const attentionRow = (run: string, frame: number, token: number, head: number, signal: AbortSignal): Promise<{ values: number[]; moved?: boolean }> =>
   get(`/api/runs/${run}/row?frame=${frame}&token=${token}&head=${head}`, signal);
 
 export function phase(kind: string, statistic: string, d: number, n: number, signal: AbortSignal): Promise<PhaseAnswer> {

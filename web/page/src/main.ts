@@ -38,8 +38,8 @@ const ribbon = new Ribbon(byId("ribbon"), (k) => explorer.goto(k));
 const controls = new Controls(explorer);
 new Drawer(explorer);
 const presetList = new Presets(explorer);
-const attention = new AttentionPanel(explorer, theme, (row) => {
-  stage.look.row = row;
+const attention = new AttentionPanel(explorer, theme, (row, moved) => {
+  Object.assign(stage.look, { row, moved });
   stage.relight();
 });
 const phase = new PhasePanel(explorer, theme);

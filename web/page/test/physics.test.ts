@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Frame } from "../src/frames";
-import { pullsInWords } from "../src/panels/matrix";
+import { movedInWords, pullsInWords } from "../src/panels/matrix";
 import { components, Names } from "../src/physics/clusters";
 import { attentionMatrix, pulls, velocity, type Field } from "../src/physics/field";
 import { uniformTokens } from "../src/physics/normals";
@@ -71,6 +71,11 @@ describe("the pieces", () => {
     const words = pullsInWords(flat, frame, 0, (i) => `#${i}`);
     expect(words).toMatch(/^Why it moves: #0 is pulled by #1 (99|100) %/);
     expect(words).toContain("speed 0.1");
+  });
+  it("says who moved a token of a trained model, and who held it back", () => {
+    const words = movedInWords([0, 0.1, 0, -0.25], 4, 2);
+    expect(words).toContain("in layer 5 attention brought token 2 the following shares of its motion: token 3 -25 %, token 1 10 %.");
+    expect(movedInWords([0, 0], 30, 1)).toBe("Nothing is recorded after layer 30: token 1 stays.");
   });
   it("has rows that sum to one, and causal rows that see no later token", () => {
     const causal = attentionMatrix({ ...field, model: "causal" }, x, 0);

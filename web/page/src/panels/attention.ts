@@ -9,7 +9,7 @@ import type { Field } from "../physics/field";
 import { shownField } from "../sources/preview";
 import { SITE } from "../sources/site";
 import type { Theme } from "../theme";
-import { liveAnswer, MOST_LIVE, pullsInWords } from "./matrix";
+import { liveAnswer, MOST_LIVE, movedInWords, pullsInWords } from "./matrix";
 
 /** Milliseconds between two matrices while the run plays. */
 const EVERY = 150;
@@ -59,7 +59,7 @@ export class AttentionPanel {
   private fetching = new AbortController();
   private rowFetching = new AbortController();
 
-  constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null) => void) {
+  constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null, moved: boolean) => void) {
     const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
     const note = element("div", {}, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.scale);
     byId("attention").append(top, this.canvas, note, this.why, this.facts, this.curve, this.leaders);
@@ -209,17 +209,19 @@ export class AttentionPanel {
     this.rowFetching.abort();
     this.rowFetching = new AbortController();
     try {
-      const { values } = await attentionRow(run.accepted.run, player.frame, token, this.head, this.rowFetching.signal);
-      this.setRow(Float32Array.from(values));
+      const frame = player.frame;
+      const { values, moved } = await attentionRow(run.accepted.run, frame, token, this.head, this.rowFetching.signal);
+      this.setRow(Float32Array.from(values), moved === true);
+      if (moved === true) say(this.why, movedInWords(values, frame, token));
     } catch (error) {
       if ((error as Error).name !== "AbortError") this.setRow(null);
     }
   }
 
-  private setRow(row: Float32Array | null): void {
+  private setRow(row: Float32Array | null, moved = false): void {
     if (row === null && this.row === null) return;
     this.row = row;
-    this.rowChanged(row);
+    this.rowChanged(row, moved);
   }
 
   private place(event: MouseEvent): ReturnType<typeof cellAt> {

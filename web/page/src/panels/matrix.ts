@@ -43,3 +43,11 @@ export function pullsInWords(field: Field, frame: Frame, token: number, name: (i
   const parts = order.map((j) => `${name(j)} ${Math.round((100 * (strength[j] as number)) / total)} %`);
   return `Why it moves: ${name(token)} is pulled by ${parts.join(", ")}${n > MOST_PULLS ? " and others" : ""}. Added up, ${Math.round((100 * speed) / total)} % of all pulls remain: speed ${compactNumber(speed, 2)}.`;
 }
+
+/** Who moved a token in the layer after a frame: shares of its motion, which negative ones held back. */
+export function movedInWords(shares: readonly number[], frame: number, token: number): string {
+  const order = [...shares.keys()].filter((j) => shares[j] !== 0).sort((i, j) => Math.abs(shares[j] as number) - Math.abs(shares[i] as number));
+  if (order.length === 0) return `Nothing is recorded after layer ${frame}: token ${token} stays.`;
+  const parts = order.slice(0, MOST_PULLS).map((j) => `token ${j} ${Math.round(100 * (shares[j] as number))} %`);
+  return `Why it moves: in layer ${frame + 1} attention brought token ${token} the following shares of its motion: ${parts.join(", ")}. What it took from itself, the perceptron and the norms are the rest; a negative share held it back.`;
+}

@@ -19,6 +19,9 @@ const LONGEST_STEP = 0.35;
 const MOST_HALOS = 96;
 const MOST_ARCS = 10;
 const ARC_STEPS = 24;
+/** Where the head of an arrow is on its arc, and how much of the arc it takes. */
+const HEAD_AT = 0.07;
+const HEAD_LONG = 0.09;
 
 export interface Look {
   color: ColorMode;
@@ -26,6 +29,8 @@ export interface Look {
   places: [number, number, number];
   selected: number | null;
   row: Float32Array | null;
+  /** The row is who moved the selected token, signed: arrows, not arcs. */
+  moved: boolean;
   theme: Theme;
   /** Shapes tell clusters apart without colours; balls are handsomer. */
   shapes: boolean;
@@ -66,7 +71,7 @@ export class RunScene {
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
     this.tails = new Segments(n > MOST_TAILS ? 0 : n * this.tailLength, this.surface, 2);
     this.trail = new Segments(1001, this.surface, 4);
-    this.arcs = new Segments(MOST_ARCS * ARC_STEPS, "none", 5);
+    this.arcs = new Segments(MOST_ARCS * (ARC_STEPS + 2), "none", 5);
     this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
     this.focus = new Halos(1, this.surface, 0, 6);
     for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
@@ -183,8 +188,8 @@ export class RunScene {
     this.marks.uniform("lit", lit ? 1 : 0);
     if (lit) {
       let top = 1e-30;
-      for (const a of row) top = Math.max(top, a);
-      for (let i = 0; i < row.length; i++) this.marks.glow[i] = Math.sqrt((row[i] as number) / top);
+      for (const a of row) top = Math.max(top, Math.abs(a));
+      for (let i = 0; i < row.length; i++) this.marks.glow[i] = Math.sqrt(Math.abs(row[i] as number) / top);
     }
     this.marks.changed("glow");
     this.marks.color("paper", look.theme.panel);
@@ -232,19 +237,21 @@ export class RunScene {
     }
   }
 
-  /** Chords, lifted outside the sphere, to the tokens attended to most. */
-  private fillArcs({ selected, theme }: Look, row: Float32Array | null): void {
+  /** Chords, lifted outside the sphere, to the tokens attended to most; arrows from those that moved it, blue where they held it back. */
+  private fillArcs({ selected, theme, moved }: Look, row: Float32Array | null): void {
     this.arcs.clear();
     if (row !== null && selected !== null) {
-      const order = Array.from(row.keys()).filter((i) => i !== selected).sort((i, j) => (row[j] as number) - (row[i] as number));
-      const top = Math.max(1e-30, row[order[0] ?? 0] ?? 0);
-      const tint = Float32Array.from(theme.dark ? [1, 0.85, 0.4] : [0.72, 0.33, 0]);
-      for (const j of order.slice(0, MOST_ARCS)) this.arc(selected, j, tint, 0.9 * Math.sqrt((row[j] as number) / top));
+      const size = (i: number): number => Math.abs(row[i] as number);
+      const order = Array.from(row.keys()).filter((i) => i !== selected && size(i) > 0).sort((i, j) => size(j) - size(i));
+      const top = Math.max(1e-30, size(order[0] ?? 0));
+      const pull = Float32Array.from(theme.dark ? [1, 0.85, 0.4] : [0.72, 0.33, 0]);
+      const hold = Float32Array.from(theme.dark ? [0.55, 0.8, 1] : [0, 0.35, 0.7]);
+      for (const j of order.slice(0, MOST_ARCS)) this.arc(selected, j, (row[j] as number) < 0 ? hold : pull, 0.9 * Math.sqrt(size(j) / top), moved);
     }
     this.arcs.commit();
   }
 
-  private arc(i: number, j: number, tint: Float32Array, fade: number): void {
+  private arc(i: number, j: number, tint: Float32Array, fade: number, headed: boolean): void {
     const p = this.marks.before;
     const bend = (u: number, out: Float32Array): void => {
       const lift = 1 + (this.surface === "sphere" ? 0.5 : 0.1) * u * (1 - u);
@@ -262,6 +269,24 @@ export class RunScene {
       bend((k + 1) / ARC_STEPS, this.one);
       this.arcs.end(this.one, this.one, 0, tint, 0, fade);
     }
+    if (headed) this.head(bend, tint, fade);
+  }
+
+  /** Two strokes before the selected token, where the arc arrives. */
+  private head(bend: (u: number, out: Float32Array) => void, tint: Float32Array, fade: number): void {
+    const [tip, back] = [new Float32Array(3), new Float32Array(3)];
+    bend(HEAD_AT, tip);
+    bend(HEAD_AT + HEAD_LONG, back);
+    const along = back.map((b, c) => b - (tip[c] as number)) as Float32Array;
+    const long = Math.hypot(...along);
+    const across = crossed(along, tip);
+    const wide = Math.hypot(...across);
+    if (long < 1e-6 || wide < 1e-9) return;
+    for (const side of [-1, 1]) {
+      this.arcs.end(tip, tip, 0, tint, 0, fade);
+      for (let c = 0; c < 3; c++) this.other[c] = (back[c] as number) + (0.4 * side * long * (across[c] as number)) / wide;
+      this.arcs.end(this.other, this.other, 0, tint, 0, fade);
+    }
   }
 
   mix(u: number, pixels: number): void {
@@ -277,6 +302,11 @@ export class RunScene {
   dispose(): void {
     for (const part of [this.tails, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
   }
+}
+
+function crossed(a: Float32Array, b: Float32Array): Float32Array {
+  const [ax, ay, az, bx, by, bz] = [...a, ...b] as [number, number, number, number, number, number];
+  return Float32Array.of(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx);
 }
 
 function apart(a: Float32Array, b: Float32Array, i: number): number {

@@ -32,7 +32,7 @@ export class Stage {
   readonly side = element("canvas", { class: "pf-side", role: "img" });
   readonly orbit: Orbit;
   readonly look: Look & { axis: Axis } = {
-    color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear", veiled: false, shapes: false,
+    color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, moved: false, theme: LIGHT, axis: "linear", veiled: false, shapes: false,
   };
   still = false;
   private readonly brush: Brush;
