@@ -24,8 +24,11 @@ class Loop(NamedTuple):
 
 @functools.cache
 def order_at_rest(experiment: pf.Experiment) -> float:
-    """The order parameter at the end of a run."""
-    return float(pf.observables.order_parameter(experiment.run().final))
+    """The order parameter at the end of a run that came to its end."""
+    run = experiment.run()
+    if run.outcome.kind == "budget":
+        raise NumericalError(f"not at rest: {run.outcome.message}")
+    return float(pf.observables.order_parameter(run.final))
 
 
 @functools.cache

@@ -1,9 +1,13 @@
-"""Every figure of the study: the phase diagram, the loop, and the two models."""
+"""Every figure of the study, and the loop as a film."""
+
+import os
+import pathlib
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pushforward import plot
 from pushforward.plot.style import HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.noise_transition import _runs, runs
 from pushforward.studies.noise_transition.study import BETA, D, Parameters
@@ -131,6 +135,13 @@ def draw_loop(data: dict[str, np.ndarray], upto: int | None = None) -> Figure:
     return figure
 
 
+def film_loop(path: str | os.PathLike, p: Parameters) -> pathlib.Path:
+    """The loop as a film, three frames at every value of the noise."""
+    data = compute_loop(p)
+    frames = range(len(data["points"]))
+    return plot.film((draw_loop(data, k) for k in frames), path, fps=10)
+
+
 def _tokens(ax: Axes, x: np.ndarray) -> None:
     """Tokens from above their mean, far ones pale."""
     mean = x.mean(axis=0) / np.linalg.norm(x.mean(axis=0))
@@ -218,3 +229,4 @@ FIGURES = {
     "thresholds": (compute_models, draw_models),
     "order-of-the-transition": (compute_table, draw_table),
 }
+FILMS = {"hysteresis": film_loop}
