@@ -32,7 +32,7 @@ def compute_plane(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_plane(data: dict[str, np.ndarray]) -> Figure:
     """One panel per time: tokens, and the ellipses of one and two deviations."""
-    figure = new_figure(2.3 * len(data["times"]), 2.6)
+    figure = new_figure(2.3 * len(data["times"]), 2.3)
     panels = figure.subplots(
         1, len(data["times"]), sharex=True, sharey=True, squeeze=False
     )
@@ -89,7 +89,8 @@ def draw_line(data: dict[str, np.ndarray]) -> Figure:
             ax.plot(*data[f"nodes {kind} {v:g}"], "o", **style)
             style = {"ms": 4, "mew": 0.9, "mec": INK, "ls": "", "zorder": 4}
             ax.plot(*data[f"gaussian {kind} {v:g}"], "+", **style)
-        ax.set_title(f"V = {v:g}, variance {s:g} at the start")
+        sign = "" if v > 0 else "−"
+        ax.set_title(f"V = {sign}{abs(v):g}, variance {s:g} at the start")
         ax.set_xlabel("time")
     marks = {"mfc": "white", "mec": INK, "ls": ""}
     ax.plot([], [], "o", ms=5.5, **marks, label="30 weighted tokens")
