@@ -28,7 +28,38 @@ def cost(experiment: pf.Experiment) -> dict[str, Any]:
         "run_bytes": frame * frames,
         "working_bytes": 30 * frame + 8 * tiles * 3,
         "free_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES"),
+        **noise_of(experiment, d),
     }
+
+
+def noise_of(experiment: pf.Experiment, d: int) -> dict[str, float]:
+    """The noise and the critical one of its model; nothing where neither is known.
+
+    SA and USA differ by factors, so the number of the other model misleads.
+    """
+    field, noise = experiment.field, experiment.noise
+    if not isinstance(noise, pf.Brownian) or not getattr(field, "isotropic", False):
+        return {}
+    if isinstance(field, pf.UnnormalizedAttention):
+        scale = float(field.log_scale)
+        critical = pf.theory.stability.critical_noise_unnormalized(
+            float(field.beta), d, log_scale=scale
+        )
+    elif isinstance(field, pf.Attention):
+        critical = pf.theory.stability.critical_noise(float(field.beta), d)
+    else:
+        return {}
+    return {"noise": float(noise.sigma), "critical_noise": critical}
+
+
+def noise_lines(numbers: dict) -> list[str]:
+    """On which side of the critical noise of its own model a run is."""
+    if "critical_noise" not in numbers:
+        return []
+    sigma, critical = numbers["noise"], numbers["critical_noise"]
+    side, end = ("below", "gather") if sigma < critical else ("above", "stay spread")
+    words = f"{side} the critical {critical:.4g} of this model: tokens {end}"
+    return [f"noise         {sigma:g}, {words}"]
 
 
 def _method(experiment: pf.Experiment, n: int, d: int) -> str:
@@ -104,6 +135,7 @@ def cost_lines(cost: dict) -> list[str]:
         f"all frames    {cost['run_bytes'] / 1e6:,.1f} MB",
         f"working set   {cost['working_bytes'] / 1e6:,.1f} MB",
         f"free memory   {cost['free_bytes'] / 1e6:,.0f} MB",
+        *noise_lines(cost),
     ]
 
 
@@ -117,9 +149,11 @@ def summary_lines(summary: dict) -> list[str]:
     parts = [words.format(summary[k]) for k, words in form.items() if k in summary]
     known = {*form, "mean_cosine", "outcome", "message", "t", "log_t", "n", "d"}
     known |= {"steps", "rejected", "off_sphere", "seconds", "written"}
+    known |= {"noise", "critical_noise"}
     parts += [f"{k} {v:.6g}" for k, v in summary.items() if k not in known]
     lines = [
         f"{summary['outcome']}: {summary['message']}",
         ", ".join([*parts, f"{summary['seconds']:.1f} s"]),
+        *noise_lines(summary),
     ]
     return lines + [f"{what:8s}{path}" for what, path in summary["written"].items()]

@@ -45,6 +45,9 @@ def run(
     out: Annotated[
         pathlib.Path, typer.Option(help="Folder for the figures.")
     ] = pathlib.Path("out/studies"),
+    films: Annotated[
+        bool, typer.Option("--films", help="Also write its films, as .mp4.")
+    ] = False,
 ) -> None:
     """Draw every figure of a study."""
     from pushforward import plot, studies
@@ -52,6 +55,8 @@ def run(
     folder = out / name / ("full" if full else "quick")
     for path, seconds in studies.draw(name, folder, full, plot.save):
         sys.stdout.write(f"{path}  ({seconds:.1f} s)\n")
+    for path in studies.films(name, folder, full) if films else ():
+        sys.stdout.write(f"{path}\n")
 
 
 @app.command("runs")

@@ -39,11 +39,13 @@ ORDER_4 = Stages(
 
 
 class IntegratingFactor(AbstractSolver):
-    """An explicit method in the variable e^{-t L} c, L = diffusion times Laplacian.
+    """An explicit method for what N changes in a step, L = diffusion times Laplacian.
 
-    dc/dt = N(t, c) + L c. Stage i is
-    e^{c_i h L} c + h sum_j a_ij e^{(c_i - c_j) h L} N_j: diffusion alone is exact for
-    every step and never limits it.
+    dc/dt = N(t, c) + L c. With N_0 held, c is known: e^{s L} c + s phi(s L) N_0 at time
+    s, phi(z) = (e^z - 1) / z. Stage i adds h sum_j a_ij e^{(c_i - c_j) h L} (N_j - N_0)
+    to that at s = c_i h. So diffusion alone is exact for every step, and a state at
+    rest, where all N_j are N_0 = -L c, stays at rest: without N_0 the step would be cut
+    there for good, since e^{s L} c + s N_0 moves away.
 
     Common noise is followed along straight pieces of its path (Wong and Zakai): a step
     is cut into `pieces` of order 4, since an increment may move the last modes by
@@ -127,16 +129,31 @@ class IntegratingFactor(AbstractSolver):
         if stages.b_error is None:
             return jnp.zeros(())
         row, times = jnp.asarray(stages.b_error), jnp.asarray(stages.c)
-        off = self._state(jnp.zeros_like(c), slopes, row, times, 1.0, h, mu)
+        off = self._change(slopes, row, times, 1.0, h, mu)
         inner: Any = self.inner
         rtol, atol = inner.tolerances(c.dtype)
         return jnp.max(jnp.abs(off) / (atol + rtol * jnp.abs(c)))
 
     def _state(self, c, slopes, row, times, time, h: Number, mu) -> Array:
-        """e^{time h L} c + h sum_j row_j e^{(time - times_j) h L} slopes_j."""
+        """Where c is after `time` steps with the first slope held, and the change."""
+        held = self._held(slopes[0], time * h, mu)
+        change = self._change(slopes, row, times, time, h, mu)
+        return self._spread(c, time * h, mu) + held + change
+
+    def _change(self, slopes, row, times, time, h: Number, mu) -> Array:
+        """h sum_j row_j e^{(time - times_j) h L} (slopes_j - slopes_0)."""
         since = jnp.maximum(time - times, 0.0)  # later stages have no weight yet
         spread = jax.vmap(lambda slope, s: self._spread(slope, s * h, mu))
-        return self._spread(c, time * h, mu) + h * row @ spread(slopes, since)
+        return h * row @ spread(slopes - slopes[:1], since)
+
+    def _held(self, slope, dt, mu) -> Array:
+        """dt phi(dt L) slope."""
+        if self.diffusion is None:
+            return dt * slope
+        z = -self.diffusion * dt * mu.basis.eigenvalues
+        moving = z != 0
+        phi = jnp.where(moving, jnp.expm1(z) / jnp.where(moving, z, 1.0), 1.0)
+        return dt * phi * slope
 
     def _spread(self, c, dt, mu) -> Array:
         if self.diffusion is None:

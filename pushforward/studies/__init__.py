@@ -4,8 +4,9 @@ A study is a package with `study.py` (a frozen dataclass `Parameters` with the c
 methods `quick()` and `full()`, and `TITLE`, `PAPER`), `figures.py` (`FIGURES`: name ->
 (compute, draw); `compute(parameters)` returns a dict of arrays, `draw(data)` returns a
 matplotlib figure), `claims.py` (`CLAIMS`: a tuple of functions of the parameters, each
-returning a `Claim`) and `README.md`. Optional: `presets.py` with `states(parameters)`,
-a tuple of `Preset`s; the explorer offers them by name, with the paper as reference;
+returning a `Claim`) and `README.md`. Optional: `FILMS` in `figures.py`, name ->
+film(path, parameters), which writes one; `presets.py` with `states(parameters)`, a
+tuple of `Preset`s; the explorer offers them by name, with the paper as reference;
 `runs.py` with `experiments(parameters)`, the runs behind figures and claims by name,
 and `SHOWN`: figure, or function of a claim -> name of its experiment. A study without
 flows says why in `NO_RUNS` of its `study.py`.
@@ -28,6 +29,7 @@ from pushforward.studies._presets import presets as presets
 from pushforward.studies._runner import draw as draw
 from pushforward.studies._runner import experiment_of as experiment_of
 from pushforward.studies._runner import experiments as experiments
+from pushforward.studies._runner import films as films
 from pushforward.studies._runner import names as names
 from pushforward.studies._runner import parameters as parameters
 from pushforward.studies._runner import part as part

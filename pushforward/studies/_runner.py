@@ -97,3 +97,11 @@ def draw(
         path = folder / f"{label}.png"
         save(picture(compute(chosen)), path)
         yield path, time.perf_counter() - start
+
+
+def films(name: str, folder: pathlib.Path, full: bool) -> Iterator[pathlib.Path]:
+    """Every film of a study into a folder, as .mp4; most studies have none."""
+    made = getattr(part(name, "figures"), "FILMS", {})
+    folder.mkdir(parents=True, exist_ok=True)
+    for label, film in made.items():
+        yield film(folder / f"{label}.mp4", parameters(name, full))

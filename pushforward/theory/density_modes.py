@@ -9,10 +9,11 @@ nearly all of them lie where t^2 is between 2 log n - 3 log beta and 2 log n - l
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import erfc, ndtr
 
 from pushforward.errors import InputError
-from pushforward.theory._checks import scalar
+from pushforward.theory._checks import real, scalar
 
 NODES = 4000
 
@@ -66,7 +67,30 @@ def in_window(beta: float, n: float, omega: float = 1.0) -> float:
     edges = np.linspace(0, end, NODES // 50 + 1)
     half = np.diff(edges)[:, None] / 2
     t = ((edges[1:] + edges[:-1])[:, None] / 2 + half * node).ravel()
-    return 2 * float((half * weight).ravel() @ _downcrossings(t, beta, n))
+    return 2 * float((half * weight).ravel() @ per_length(t, beta, n))
+
+
+def per_length(t: ArrayLike, beta: float, n: float) -> np.ndarray:
+    """The mean number of modes per length at t, of which `in_window` is the integral.
+
+    E[(F')^-; F = 0] for the derivative F = mean of U e^{-beta U^2/2}, U = X - t.
+
+    >>> per_length([0.0, 3.0], 100.0, 10_000).round(3).tolist()
+    [3.177, 0.379]
+    """
+    t, beta, n = real("t", t), _beta(beta), _count(n)
+    one, two = _moments(t, beta, 1), _moments(t, beta, 2)
+    mean, slope = one[1], beta * one[2] - one[0]  # of F and of F'
+    spread = (two[2] - mean**2) / n
+    second = beta**2 * two[4] - 2 * beta * two[2] + two[0]
+    slope_spread = (second - slope**2) / n
+    cross = (beta * two[3] - two[1] - mean * slope) / n
+    given = slope - cross / spread * mean
+    sd = np.sqrt(np.maximum(slope_spread - cross**2 / spread, 1e-300))
+    z = given / sd
+    part = sd * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) - given * ndtr(-z)
+    density = np.exp(-(mean**2) / (2 * spread)) / np.sqrt(2 * math.pi * spread)
+    return part * density
 
 
 def _beta(beta: float) -> float:
@@ -82,22 +106,6 @@ def _count(n: float) -> float:
     if not 2 <= n <= 1e40:
         raise InputError(f"`n` must lie between 2 and 1e40, got {n:g}.")
     return n
-
-
-def _downcrossings(t: np.ndarray, beta: float, n: float) -> np.ndarray:
-    """E[(F')^-; F = 0] for F = mean of U e^{-beta U^2/2}, U = X - t."""
-    one, two = _moments(t, beta, 1), _moments(t, beta, 2)
-    mean, slope = one[1], beta * one[2] - one[0]  # of F and of F'
-    spread = (two[2] - mean**2) / n
-    second = beta**2 * two[4] - 2 * beta * two[2] + two[0]
-    slope_spread = (second - slope**2) / n
-    cross = (beta * two[3] - two[1] - mean * slope) / n
-    given = slope - cross / spread * mean
-    sd = np.sqrt(np.maximum(slope_spread - cross**2 / spread, 1e-300))
-    z = given / sd
-    part = sd * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) - given * ndtr(-z)
-    density = np.exp(-(mean**2) / (2 * spread)) / np.sqrt(2 * math.pi * spread)
-    return part * density
 
 
 def _moments(t: np.ndarray, beta: float, k: int) -> list[np.ndarray]:

@@ -73,6 +73,8 @@ def three_clusters_threshold(p: int, q: int) -> tuple[float, float]:
     p, q = whole("p", p, 1), whole("q", q, 1)
     if max(p, q) > 100 * min(p, q):
         raise InputError(f"`p` and `q` must be of similar size, got {p} and {q}.")
+    if p == q:  # balanced at a third of a turn for every beta
+        return -2 / 3, 2 * math.pi / 3
     phi = np.linspace(math.pi / 2, math.pi, GRID)[1:-1]
     beta = _resting(phi, p, q)
     inside = (beta < 0) & (beta > LOWEST)

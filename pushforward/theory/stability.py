@@ -6,6 +6,8 @@ entry 0 is zero because mass is conserved. [geshkovski2023perspective],
 [bruno2024emergence]
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -123,6 +125,30 @@ def critical_noise_unnormalized(
     scale = -abs(beta) if log_scale is None else scalar("log_scale", log_scale)
     log_c1 = log_ratios(d / 2 - 1, beta, 1)[1] + _log_partition(beta, d)
     return float(np.sqrt(2 * np.exp(log_c1 + scale)))
+
+
+class CriticalNoise(NamedTuple):
+    """The critical sigma of every model: a run belongs to the number of its own.
+
+    `sa` is that of `Attention`, the default of `simulate` and `sweep`; `usa` that of
+    `--model usa`, whose speed is scaled by e^{-|beta|}; `usa_unscaled` that of
+    `UnnormalizedAttention(beta)`, of which the literature on the transition speaks.
+    """
+
+    sa: float
+    usa: float
+    usa_unscaled: float
+
+
+def critical_noises(beta: float, d: int) -> CriticalNoise:
+    """sigma above which uniform is stable, under SA and under USA.
+
+    >>> [round(sigma, 4) for sigma in critical_noises(4.0, 3)]
+    [0.6126, 0.2166, 1.6002]
+    """
+    unscaled = critical_noise_unnormalized(beta, d, log_scale=0.0)
+    usa = critical_noise_unnormalized(beta, d)
+    return CriticalNoise(critical_noise(beta, d), usa, unscaled)
 
 
 def _log_partition(beta: float, d: int) -> float:

@@ -61,7 +61,12 @@ def kappa_fold(beta: float, d: int) -> float:
     >>> round(kappa_fold(4.0, 2), 8)
     0.387069
     """
-    return _fold(_checked(beta, d), whole("d", d, 2)).kappa
+    return fold(beta, d).kappa
+
+
+def fold(beta: float, d: int) -> State:
+    """The ordered state at kappa_fold, where both branches meet; uniform below."""
+    return _fold(_checked(beta, d), whole("d", d, 2))
 
 
 def kappa_c(beta: float, d: int) -> float:
@@ -80,9 +85,9 @@ def transition(beta: float, d: int) -> State:
     beta, d = _checked(beta, d), whole("d", d, 2)
     if beta <= beta_star(d):
         return _uniform(stability.noise_threshold(beta, d), d)
-    fold, states = _fold(beta, d), _branch(beta, d, False)
+    low, states = _fold(beta, d), _branch(beta, d, False)
     gain = lambda r: -(states.at(r).free_energy or 0.0)  # noqa: E731
-    return states.at(_root(gain, fold.r, _above(gain, fold.r, fold.kappa)))
+    return states.at(_root(gain, low.r, _above(gain, low.r, low.kappa)))
 
 
 def ordered_state(

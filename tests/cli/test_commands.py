@@ -119,6 +119,13 @@ def test_dry_run_says_what_it_would_cost_and_writes_nothing(run):
     assert not pathlib.Path("r9").exists()
 
 
+def test_noise_is_compared_with_the_threshold_of_its_own_model(run):
+    words = "simulate --beta 4 --noise 0.3 --dry-run"
+    assert "0.3, below the critical 0.6126 of this model" in run(words)[1]
+    assert "above the critical 0.2166" in run(f"{words} --model usa")[1]
+    assert "critical" not in run(f"{words} --model causal")[1]
+
+
 @pytest.mark.parametrize(
     "line, code, words",
     [

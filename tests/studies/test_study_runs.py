@@ -11,12 +11,13 @@ from pushforward.cli._main import app
 from pushforward.errors import InputError
 from pushforward.studies import _runner, within
 from pushforward.studies.homogenized._modified import Modified
+from pushforward.studies.momentum.runs import met
 
-OWN = [Modified, pf.functionals.exact_gelu]
+OWN = [Modified, pf.functionals.exact_gelu, met]
 WITH_RUNS = (
-    "causal clusters frank_wolfe gaussian_tokens homogenized landscape "
-    "lost_in_the_middle mean_field metastability negative_beta noise_transition "
-    "normalization perspective sinkhorn_attention"
+    "causal clusters empirical_bayes frank_wolfe gaussian_tokens homogenized landscape "
+    "lost_in_the_middle mean_field metastability momentum negative_beta "
+    "noise_transition normalization perspective sinkhorn_attention"
 ).split()
 
 

@@ -25,6 +25,9 @@ def test_tokens_go_to_the_vertex_of_their_cell():
     vertices = [(1, 0), (0.2, 0.9), (-0.8, 0.5), (-0.7, -0.6), (0.3, -0.95)]
     tokens = [(0.3, 0.1), (-0.2, 0.3), (0.1, -0.4), (-0.3, -0.2)]
     x, B = np.array([*vertices, *tokens]), np.diag([1.0, 2.0])
+    for metric, cells in ((B, [0, 1, 4, 3]), (None, [0, 2, 4, 3])):
+        best = frank_wolfe.hardmax_layers(x, [1.0], metric)[5:]
+        np.testing.assert_allclose(best, x[cells], atol=1e-14)
     end = frank_wolfe.hardmax_layers(x, [0.5, 0.3, 0.2], B)
     known = [(0.804, 0.028), (0.088, 0.732), (0.244, -0.796), (-0.588, -0.488)]
     np.testing.assert_allclose(end[5:], known, atol=1e-12)

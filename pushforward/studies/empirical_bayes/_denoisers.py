@@ -3,30 +3,28 @@
 import functools
 from collections.abc import Callable
 
+import jax.numpy as jnp
 import numpy as np
 from scipy.stats import norm
 
+import pushforward as pf
 from pushforward.statistics import npmle
+from pushforward.studies.empirical_bayes import runs
 from pushforward.studies.empirical_bayes.study import A
-
-STEP = 0.025  # of the depth
 
 
 def posterior_mean(y: np.ndarray, context: np.ndarray, beta: float) -> np.ndarray:
     """One step of attention: sum_j w_j x_j, w_j ~ e^{-beta (y - x_j)^2 / 2}."""
-    logs = -beta * (y[:, None] - context) ** 2 / 2
-    w = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return (w @ context) / w.sum(axis=1)
+    mu = pf.Particles(runs.LINE, context[:, None])
+    found = pf.DistanceAttention(beta).at(0.0, jnp.asarray(y[:, None]), mu)
+    return np.asarray(found)[:, 0]
 
 
 def refined(y: np.ndarray, beta: float, depth: float) -> np.ndarray:
-    """Stage one, the context as its own prior: dx/dt = beta (m(x) - x) to the depth."""
-    x, count = y, round(depth / STEP)
-    rate = lambda z: beta * (posterior_mean(z, z, beta) - z)  # noqa: E731
-    for _ in range(count):
-        first = rate(x)
-        x = x + STEP / 2 * (first + rate(x + STEP * first))
-    return x
+    """Stage one, the context as its own prior, up to the depth."""
+    if not depth:
+        return y
+    return np.asarray(runs.refinement(y, beta, depth).run().final.points)[:, 0]
 
 
 def two_stages(y: np.ndarray, beta: float, depth: float) -> np.ndarray:
@@ -56,12 +54,20 @@ def bayes(y: np.ndarray, prior: str) -> np.ndarray:
     return y + (norm.pdf(low) - norm.pdf(high)) / mass
 
 
-METHODS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+Rule = Callable[[np.ndarray], np.ndarray]
+METHODS: dict[str, Rule] = {  # those of the figure
     "NPMLE": by_likelihood,
     "two stages, T = 0.55": functools.partial(two_stages, beta=4.0, depth=0.55),
     "two stages, T = 1.3": functools.partial(two_stages, beta=4.0, depth=1.3),
     "Tweedie, beta = 5": functools.partial(tweedie, beta=5.0),
     "one step, beta = 1": lambda y: posterior_mean(y, y, 1.0),
+}
+OTHERS: dict[str, Rule] = {
+    "two stages, T = 1.0": functools.partial(two_stages, beta=4.0, depth=1.0),
+    "two stages, T = 2.0": functools.partial(two_stages, beta=4.0, depth=2.0),
+    "Tweedie, beta = 16": functools.partial(tweedie, beta=16.0),
+    "one step, beta = 0.66": lambda y: posterior_mean(y, y, 0.66),
+    "none": lambda y: y,
 }
 
 
@@ -72,26 +78,19 @@ def regret(name: str, prior: str, tokens: int, draws: int, seed: int) -> np.ndar
     In expectation it is the risk minus that of Bayes, without the noise of theta.
     """
     rng, found = np.random.default_rng(seed), []
+    rule = (METHODS | OTHERS)[name]
     for _ in range(draws):
         signs, spread = rng.choice([-A, A], tokens), rng.uniform(-3, 3, tokens)
         theta = signs if prior == "two points" else spread
         y = theta + rng.normal(size=tokens)
-        found.append(np.mean((METHODS[name](y) - bayes(y, prior)) ** 2))
+        found.append(np.mean((rule(y) - bayes(y, prior)) ** 2))
     return np.array([np.mean(found), np.std(found, ddof=1) / np.sqrt(draws)])
-
-
-@functools.cache
-def quantiles(count: int) -> np.ndarray:
-    """Quantile tokens of the two-point prior with its noise: the mean-field context."""
-    grid = np.linspace(-A - 9, A + 9, 40_001)
-    law = (norm.cdf(grid - A) + norm.cdf(grid + A)) / 2
-    return np.interp((np.arange(count) + 0.5) / count, law, grid)
 
 
 @functools.cache
 def mean_field_risk(beta: float, depth: float, count: int = 1200) -> float:
     """The risk of two stages for infinitely many tokens, by quantiles."""
-    prior = refined(quantiles(count), beta, depth)
+    prior = refined(runs.quantiles(count), beta, depth)
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     rule = posterior_mean(A + nodes, prior, 1.0)
     return float(weights @ (rule - A) ** 2 / weights.sum())

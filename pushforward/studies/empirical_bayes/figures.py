@@ -11,6 +11,7 @@ from pushforward.theory import empirical_bayes as theory
 PRIORS = ("two points", "uniform")
 DEPTHS = np.array([0.0, 0.2, 0.4, 0.5, 0.55, 0.6, 0.7])
 BETAS = (2.0, 4.0, 16.0)
+TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 def compute_regret(p: Parameters) -> dict[str, np.ndarray]:
@@ -37,8 +38,10 @@ def draw_regret(data: dict[str, np.ndarray]) -> Figure:
             style = {"fmt": "o", "ms": 5, "color": PALETTE[k], "capsize": 3}
             ax.errorbar(mean[k], k, xerr=2 * error[k], **style)
         ax.set_xscale("log")
-        ax.set_yticks(range(len(names)), names)
-        ax.invert_yaxis()
+        ax.set_xticks(TICKS, [f"{x:g}" for x in TICKS])
+        ax.set_yticks(range(len(names)), [x.replace("beta", "β") for x in names])
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.minorticks_off()
         ax.set_xlabel("regret over Bayes")
         ax.set_title({"two points": "θ = ±2", "uniform": "θ uniform on [−3, 3]"}[prior])
         ax.grid(axis="x")

@@ -6,7 +6,6 @@ from pushforward.studies import statements
 
 TITLE = "Attention as in-context empirical Bayes, beside the NPMLE"
 PAPER = "smart2026empirical"
-NO_RUNS = "No runs: mean shift of a context and one query, not a flow of the library."
 A = 2.0  # theta = +A or -A with equal chance, noise of variance one
 
 within, at_least, at_most, open_claim, paper = statements("empirical_bayes", PAPER)
@@ -26,7 +25,7 @@ class Parameters:
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim on two cores."""
-        return cls(0, 500, 6)
+        return cls(0, 500, 12)
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from pushforward.plot.style import INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.frank_wolfe import runs
-from pushforward.studies.frank_wolfe.claims import DESCENT, LINE, STEPS
+from pushforward.studies.frank_wolfe.claims import DESCENT, LINE
 from pushforward.studies.frank_wolfe.study import Parameters
 from pushforward.theory import frank_wolfe as theory
 
@@ -13,13 +13,14 @@ from pushforward.theory import frank_wolfe as theory
 def compute_cells(p: Parameters) -> dict[str, np.ndarray]:
     """Paths of tokens, and the cells of B on a grid."""
     run = runs.layers(runs.inside(p), 0.2, 20).run()
-    axis = np.linspace(-1.05, 1.05, 200)
+    axis = np.linspace(-1.05, 1.05, 101)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    cells = (grid @ runs.B @ runs.VERTICES.T).argmax(axis=1)
+    seen = grid @ runs.B @ runs.VERTICES.T  # the largest of a row decides
+    others = [np.delete(seen, k, axis=1).max(axis=1) for k in range(5)]
     return {
         "points": np.asarray(run.points),
         "axis": axis,
-        "cells": cells.reshape(200, 200),
+        "ahead": (seen.T - others).reshape(5, len(axis), len(axis)),
     }
 
 
@@ -32,14 +33,8 @@ def draw_cells(data: dict[str, np.ndarray]) -> Figure:
     ring = np.append(np.arange(5), 0)
     axis = data["axis"]
     for k in range(5):
-        ax.contourf(
-            axis,
-            axis,
-            data["cells"] == k,
-            levels=[0.5, 1.5],
-            colors=[PALETTE[k]],
-            alpha=0.14,
-        )
+        ahead, color = data["ahead"][k], [PALETTE[k]]
+        ax.contourf(axis, axis, ahead, levels=[0, 9], colors=color, alpha=0.14)
     ax.plot(*runs.VERTICES[ring].T, color=INK, lw=0.9)
     owner = (x[0] @ runs.B @ runs.VERTICES.T).argmax(axis=1)
     for i in range(5, x.shape[1]):
@@ -53,12 +48,14 @@ def draw_cells(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_lines(p: Parameters) -> dict[str, np.ndarray]:
     """J of the counterexample, and lifetimes of a pair."""
-    t = np.unique(np.geomspace(1, 600, 50).astype(int))
-    ends = [theory.hardmax_layers(LINE, STEPS[:k], DESCENT).ravel() for k in t]
+    t = np.unique(np.geomspace(1, 4000, 60).astype(int))
+    ends = [np.array(LINE)]
+    for k in range(t[-1]):
+        ends.append(theory.hardmax_layers(ends[-1], [2 / (k + 2)], DESCENT))
     betas = np.linspace(1.5, 8.0, 14)
     return {
         "t": t,
-        "J": np.array(ends) ** 2 / 2,
+        "J": np.array(ends)[t, :, 0] ** 2 / 2,
         "betas": betas,
         "layers": np.array([theory.pair_layers(float(b), 0.5) for b in betas]),
         "asymptote": np.array([theory.pair_lifetime(float(b), 0.5) for b in betas]),

@@ -22,20 +22,18 @@ DERIVED = paper("derived here")
 
 def moments(mu: pf.Particles) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of weighted tokens."""
-    x, w = np.asarray(mu.points), np.asarray(mu.weights)
-    mean = w @ x
-    return mean, (x - mean).T @ ((x - mean) * w[:, None])
+    law = pf.Gaussian.from_particles(mu)
+    return np.asarray(law.center), np.asarray(law.covariance)
 
 
 @functools.cache
 def finals() -> dict:
     """Ends of the runs that are fixed."""
-    field = pf.Attention(1.0, Q=runs.ATTENTION, V=runs.VALUES)
     return {
-        "line": runs.line(-1.0, 0.8, 1.0).run().final,
-        "plane": runs.plane(field).run().final,
+        "line": runs.line(-1.0, 0.8).run().final,
+        "plane": runs.plane().run().final,
         "rank one": runs.rank_one().run().final,
-        "unnormalized": runs.line(-1.0, 0.8, 1.0, softmax=False).run().final,
+        "unnormalized": runs.line(-1.0, 0.8, pf.UnnormalizedAttention).run().final,
     }
 
 
@@ -56,6 +54,36 @@ def two_coordinates(p: Parameters):
         "d = 2, general V and A, t = 1: 196 weighted tokens off the moment equations"
     )
     return at_most(claim, paper("Gaussian case"), "theorem", gap, 1e-8)
+
+
+def gaussians_of_the_library(p: Parameters):
+    """The third kind of measure: the same flow moves mean and covariance."""
+    gaps = []
+    for field in (runs.FIELD, runs.MASKED):
+        mu = runs.gaussian(field).run().final
+        law = theory.moments(1.0, runs.VALUES, runs.ATTENTION, runs.M_0, runs.S_0)
+        gaps += [mu.center - law.mean, (mu.covariance - law.covariance).ravel()]
+    claim = "N(m, S) under attention and under causal attention: off the equations"
+    gap = np.abs(np.concatenate(gaps)).max()
+    return at_most(claim, paper("Gaussian case"), "theorem", gap, 1e-9)
+
+
+def gaussians_under_other_attentions(p: Parameters):
+    """L2 and Sinkhorn attention act on Gaussians too, without blow-up."""
+    laws = {
+        "L2": theory.squared_distance_attention,
+        "Sinkhorn": theory.sinkhorn_attention,
+    }
+    gap = max(
+        abs(
+            runs.gaussian_line(kind, v, 0.8).run().final.covariance.item()
+            - law(1.0, v, 0.8)
+        )
+        for kind, law in laws.items()
+        for v in (1.0, -1.0)
+    )
+    claim = "d = 1, V = 1 and -1, t = 1: variance of a Gaussian under L2 and Sinkhorn"
+    return at_most(claim, paper("variants"), "theorem", gap, 1e-8)
 
 
 def drawn_tokens(p: Parameters):
@@ -134,6 +162,8 @@ def reachability(p: Parameters):
 CLAIMS = (
     one_coordinate,
     two_coordinates,
+    gaussians_of_the_library,
+    gaussians_under_other_attentions,
     drawn_tokens,
     rank_is_kept,
     blow_up_time,

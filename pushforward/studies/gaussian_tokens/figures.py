@@ -9,6 +9,8 @@ from pushforward.studies.gaussian_tokens.claims import moments
 from pushforward.studies.gaussian_tokens.study import Parameters
 from pushforward.theory import gaussian_tokens as theory
 
+STARTS = (1.0, 0.2), (-1.0, 0.8)  # value on the line, and variance at the start
+
 
 def compute_plane(p: Parameters) -> dict[str, np.ndarray]:
     """Tokens at three times, and the moments of the theory."""
@@ -30,7 +32,7 @@ def compute_plane(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_plane(data: dict[str, np.ndarray]) -> Figure:
     """One panel per time: tokens, and the ellipses of one and two deviations."""
-    figure = new_figure(2.3 * len(data["times"]), 2.6)
+    figure = new_figure(2.3 * len(data["times"]), 2.3)
     panels = figure.subplots(
         1, len(data["times"]), sharex=True, sharey=True, squeeze=False
     )
@@ -55,38 +57,46 @@ def draw_plane(data: dict[str, np.ndarray]) -> Figure:
 
 
 def compute_line(p: Parameters) -> dict[str, np.ndarray]:
-    """Variance on the line: three attentions in closed form, softmax by nodes."""
+    """Variance on the line: closed forms, weighted tokens, and Gaussians."""
     t = np.linspace(0, 1.0, 60)
     data = {"t": t}
-    for v in (1.0, -1.0):
-        s = 0.2 if v > 0 else 0.8
-        data[f"softmax {v:g}"] = s / (1 - 2 * v * s * t)
-        pairs = {
-            "L2": theory.squared_distance_attention,
-            "Sinkhorn": theory.sinkhorn_attention,
-        }
-        for name, law in pairs.items():
+    laws = {
+        "softmax": lambda x, v, s: s / (1 - 2 * v * s * x),
+        "L2": theory.squared_distance_attention,
+        "Sinkhorn": theory.sinkhorn_attention,
+    }
+    for v, s in STARTS:
+        for kind, law in laws.items():
             later = [law(float(x), v, s) for x in t[1:]]
-            data[f"{name} {v:g}"] = np.array([s, *later])
-        run = runs.line(v, s, 1.0).run()
-        nodes = [moments(run.at(float(x)))[1][0, 0] for x in run.times]
-        data[f"nodes {v:g}"] = np.stack([np.asarray(run.times), nodes])
+            data[f"{kind} {v:g}"] = np.array([s, *later])
+            run = runs.line(v, s, runs.KINDS[kind]).run()
+            nodes = [moments(mu)[1][0, 0] for mu in run]
+            data[f"nodes {kind} {v:g}"] = np.stack([np.asarray(run.times), nodes])
+            run = runs.gaussian_line(kind, v, s).run()
+            spread = np.asarray(run.measures.covariance)[:, 0, 0]
+            data[f"gaussian {kind} {v:g}"] = np.stack([np.asarray(run.times), spread])
     return data
 
 
 @styled
 def draw_line(data: dict[str, np.ndarray]) -> Figure:
     """Left: V = 1, growth. Right: V = -1, decay."""
-    figure = new_figure(7.2, 3.0)
-    for ax, v, s in zip(figure.subplots(1, 2), (1.0, -1.0), (0.2, 0.8), strict=True):
-        for name, color in zip(("softmax", "L2", "Sinkhorn"), PALETTE, strict=False):
-            ax.plot(data["t"], data[f"{name} {v:g}"], color=color, label=name)
-        style = {"ms": 4.5, "mfc": "white", "mec": PALETTE[0], "ls": "", "zorder": 3}
-        ax.plot(*data[f"nodes {v:g}"], "o", **style, label="30 weighted tokens")
-        ax.set_title(f"V = {v:g}, variance {s:g} at the start")
+    figure = new_figure(7.2, 3.3)
+    for ax, (v, s) in zip(figure.subplots(1, 2), STARTS, strict=True):
+        for kind, color in zip(runs.KINDS, PALETTE, strict=False):
+            ax.plot(data["t"], data[f"{kind} {v:g}"], color=color, label=kind)
+            style = {"ms": 5.5, "mfc": "white", "mec": color, "ls": "", "zorder": 3}
+            ax.plot(*data[f"nodes {kind} {v:g}"], "o", **style)
+            style = {"ms": 4, "mew": 0.9, "mec": INK, "ls": "", "zorder": 4}
+            ax.plot(*data[f"gaussian {kind} {v:g}"], "+", **style)
+        sign = "" if v > 0 else "−"
+        ax.set_title(f"V = {sign}{abs(v):g}, variance {s:g} at the start")
         ax.set_xlabel("time")
-        ax.legend()
+    marks = {"mfc": "white", "mec": INK, "ls": ""}
+    ax.plot([], [], "o", ms=5.5, **marks, label="30 weighted tokens")
+    ax.plot([], [], "+", ms=5, **marks, label="a Gaussian of the library")
     figure.axes[0].set_ylabel("variance")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
 

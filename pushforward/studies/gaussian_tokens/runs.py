@@ -1,4 +1,6 @@
-"""The runs behind figures and claims, as experiments: weighted nodes and draws."""
+"""The runs behind figures and claims, as experiments: Gaussians, nodes and draws."""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,8 +10,19 @@ from pushforward.studies.gaussian_tokens.study import Parameters
 S_0, M_0 = np.array([[0.5, 0.1], [0.1, 0.3]]), np.array([0.3, -0.2])
 VALUES = np.array([[-1.0, 0.3], [0.2, -0.7]])
 ATTENTION = np.array([[0.8, 0.5], [-0.3, 0.6]])  # A = beta K^T Q
+FIELD = pf.Attention(1.0, Q=ATTENTION, V=VALUES)
+MASKED = pf.CausalAttention(1.0, Q=ATTENTION, V=VALUES)
 TIMES = [0.25, 0.5, 1.0]
+TIGHT = pf.Adaptive(1e-10, 1e-12)
+# on the line: start and value of each attention with a closed form
+KINDS = {
+    "softmax": pf.Attention,
+    "L2": pf.DistanceAttention,
+    "Sinkhorn": pf.SinkhornAttention,
+}
 SHOWN = {
+    "variance": "line",
+    "gaussians_of_the_library": "gaussian",
     "particles-and-moments": "drawn",
     "one_coordinate": "line",
     "two_coordinates": "plane",
@@ -20,51 +33,56 @@ SHOWN = {
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:
-    """Nodes of a quadrature on the line and in the plane, and independent tokens."""
+    """The third kind of measure, its nodes as tokens, and independent tokens."""
     return {
-        "line": line(-1.0, 0.8, 1.0),
-        "plane": plane(pf.Attention(1.0, Q=ATTENTION, V=VALUES)),
+        "gaussian": gaussian(FIELD),
+        "gaussian-line": gaussian_line("softmax", -1.0, 0.8),
+        "line": line(-1.0, 0.8, pf.Attention),
+        "plane": plane(),
         "drawn": drawn(p),
         "rank-one": rank_one(),
-        "unnormalized": line(-1.0, 0.8, 1.0, softmax=False),
+        "unnormalized": line(-1.0, 0.8, pf.UnnormalizedAttention),
     }
 
 
-def nodes(count: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Hermite nodes of N(0, I): affine maps keep them nodes of the Gaussian."""
-    x, w = np.polynomial.hermite_e.hermegauss(count)
-    grid = np.stack(np.meshgrid(*[x] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    weights = np.prod(np.stack(np.meshgrid(*[w] * d, indexing="ij")), axis=0).ravel()
-    return grid, weights / weights.sum()
+def gaussian(field: pf.fields.AbstractField) -> pf.Experiment:
+    """N(M_0, S_0) itself: attention moves its mean and covariance."""
+    start = pf.GivenGaussian(M_0, S_0)
+    return pf.Experiment(start, field, 1.0, save=TIMES, solver=TIGHT)
 
 
-def line(v: float, s_0: float, t1: float, softmax: bool = True) -> pf.Experiment:
-    """30 nodes of N(0.5, s_0), values v x."""
-    x, w = nodes(30, 1)
-    kind = pf.Attention if softmax else pf.UnnormalizedAttention
-    start = pf.Given(pf.Euclidean(1), 0.5 + np.sqrt(s_0) * x, w)
-    field, solver = kind(1.0, V=np.array([[v]])), pf.Adaptive(1e-10, 1e-12)
-    return pf.Experiment(start, field, t1, save=9, solver=solver)
+def gaussian_line(kind: str, v: float, s_0: float) -> pf.Experiment:
+    """N(0.5, s_0) on the line, values v x."""
+    start, field = pf.GivenGaussian([0.5], [[s_0]]), KINDS[kind](1.0, V=[[v]])
+    return pf.Experiment(start, field, 1.0, save=9, solver=TIGHT)
 
 
-def plane(field: pf.Attention, count: int = 14) -> pf.Experiment:
+def line(v: float, s_0: float, kind: Callable = pf.Attention) -> pf.Experiment:
+    """30 nodes of the same as weighted tokens: affine maps keep them its nodes."""
+    start, field = _nodes(pf.Gaussian([0.5], [[s_0]]), 30), kind(1.0, V=[[v]])
+    return pf.Experiment(start, field, 1.0, save=9, solver=TIGHT)
+
+
+def plane() -> pf.Experiment:
     """Nodes of N(M_0, S_0) in the plane."""
-    x, w = nodes(count, 2)
-    start = pf.Given(pf.Euclidean(2), M_0 + x @ np.linalg.cholesky(S_0).T, w)
-    solver = pf.Adaptive(1e-10, 1e-12)
-    return pf.Experiment(start, field, 1.0, save=TIMES, solver=solver)
+    start = _nodes(pf.Gaussian(M_0, S_0), 14)
+    return pf.Experiment(start, FIELD, 1.0, save=TIMES, solver=TIGHT)
 
 
 def drawn(p: Parameters) -> pf.Experiment:
     """Independent tokens of N(M_0, S_0) in the plane."""
     x = np.random.default_rng(p.seed).multivariate_normal(M_0, S_0, p.tokens)
-    field = pf.Attention(1.0, Q=ATTENTION, V=VALUES)
-    return pf.Experiment(pf.Given(pf.Euclidean(2), x), field, 1.0, save=TIMES)
+    return pf.Experiment(pf.Given(pf.Euclidean(2), x), FIELD, 1.0, save=TIMES)
 
 
 def rank_one() -> pf.Experiment:
     """Nodes on a line in the plane."""
-    x, w = nodes(30, 1)
-    start = pf.Given(pf.Euclidean(2), M_0 + 0.7 * x * np.array([0.8, 0.6]), w)
-    field = pf.Attention(1.0, Q=ATTENTION, V=VALUES)
-    return pf.Experiment(start, field, 1.0, save=2, solver=pf.Adaptive(1e-9))
+    mu = pf.Gaussian([0.0], [[0.49]]).quadrature(30)
+    points = M_0 + np.asarray(mu.points) * np.array([0.8, 0.6])
+    start = pf.Given(pf.Euclidean(2), points, mu.weights)
+    return pf.Experiment(start, FIELD, 1.0, save=2, solver=pf.Adaptive(1e-9))
+
+
+def _nodes(mu: pf.Gaussian, count: int) -> pf.Given:
+    atoms = mu.quadrature(count)
+    return pf.Given(atoms.space, atoms.points, atoms.weights)

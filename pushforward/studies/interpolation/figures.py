@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import plot
 from pushforward.plot.style import PALETTE, SOFT, new_figure, styled
-from pushforward.studies.interpolation._film import colors, frames
+from pushforward.studies.interpolation._film import colors, film, frames
 from pushforward.studies.interpolation._runs import (
     POINTS,
     SPACE,
@@ -195,3 +195,4 @@ FIGURES = {
     "switches": (compute_switches, draw_switches),
     "training": (compute_training, draw_training),
 }
+FILMS = {"phases": film}

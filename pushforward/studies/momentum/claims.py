@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pushforward.studies.momentum import _layers
+from pushforward.studies.momentum import runs
 from pushforward.studies.momentum.study import (
     Parameters,
     at_least,
@@ -21,7 +21,7 @@ def layers_by_kind(p: Parameters):
     known = {"gradient": (42, 195, 1970), "heavy ball": (28, 49, 239)}
     known["Nesterov"] = (8, 37, 235)
     wrong = sum(
-        _layers.layers_needed(kind, beta) != count
+        runs.layers_needed(kind, beta) != count
         for kind, counts in known.items()
         for beta, count in zip((1.0, 5.0, 8.0), counts, strict=True)
     )
@@ -70,7 +70,7 @@ def pendulum(p: Parameters):
 
 def radius_of_a_layer(p: Parameters):
     """Near one cluster: Nesterov with b = 1/2 contracts by 3/4 per layer."""
-    found = _layers.measured_radius(0.5, 0.5, p.layers, p.seed)
+    found = runs.measured_radius(p)
     claim = "six tokens near one point, gamma = 0.1, b = mu = 1/2: factor per layer"
     known = theory.layer_radius(0.1, 0.5, 0.5)
     return within(claim, DERIVED, "identity", found, known, 2e-3)

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushforward.plot.style import INK, PALETTE, new_figure, styled
-from pushforward.studies.momentum import _layers
+from pushforward.studies.momentum import runs
 from pushforward.studies.momentum.study import Parameters
 from pushforward.theory import momentum as theory
 
@@ -22,8 +22,8 @@ def compute_waits(p: Parameters) -> dict[str, np.ndarray]:
     data = {"betas": betas, "few": few}
     for name, time in TIMES.items():
         data[name] = np.array([time(float(b)) for b in betas])
-    for kind in _layers.KINDS:
-        count = [_layers.layers_needed(kind, float(b)) for b in few]
+    for kind in runs.KINDS:
+        count = [runs.layers_needed(kind, float(b)) for b in few]
         data[f"layers {kind}"] = np.array(count)
     return data
 
@@ -40,7 +40,7 @@ def draw_waits(data: dict[str, np.ndarray]) -> Figure:
     left.set_title("Two orthogonal tokens: exp(β) becomes exp(β/2)")
     left.legend()
     colors = {"gradient": PALETTE[0], "heavy ball": INK, "Nesterov": PALETTE[2]}
-    for kind in _layers.KINDS:
+    for kind in runs.KINDS:
         count = data[f"layers {kind}"]
         style = {"ms": 4, "lw": 0.9, "color": colors[kind], "label": kind}
         right.semilogy(data["few"], count, "o-", **style)

@@ -6,7 +6,6 @@ from pushforward.studies import statements
 
 TITLE = "Attention with momentum"
 PAPER = "zimin2026yuriiformer"
-NO_RUNS = "No runs: layers that carry a velocity, two tokens at a time."
 
 within, at_least, at_most, open_claim, paper = statements("momentum", PAPER)
 

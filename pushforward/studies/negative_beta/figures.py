@@ -9,7 +9,8 @@ from pushforward.studies.negative_beta.claims import orders
 from pushforward.studies.negative_beta.study import Parameters
 from pushforward.theory import negative_beta as theory
 
-CLUSTERS = ((2, 1), (1, 2), (3, 2), (2, 3), (4, 3), (3, 4))
+CLUSTERS = ((2, 1), (1, 2), (2, 2), (3, 2), (2, 3), (3, 3), (4, 3), (3, 4))
+TICKS = (-0.1, -0.16, -2 / 3, -1, -2, -5, -10)
 
 
 def compute_thresholds(p: Parameters) -> dict[str, np.ndarray]:
@@ -22,16 +23,27 @@ def compute_thresholds(p: Parameters) -> dict[str, np.ndarray]:
 @styled
 def draw_thresholds(data: dict[str, np.ndarray]) -> Figure:
     """Below each mark its state is stable; colors say what is proved."""
-    figure = new_figure(5.6, 3.5)
+    figure = new_figure(5.6, 3.7)
     ax = figure.subplots()
-    ax.axhspan(-0.16, 0.3, color=PALETTE[2], alpha=0.15, lw=0)
-    ax.axhspan(-2 / 3, -0.16, color=PALETTE[4], alpha=0.15, lw=0)
-    ax.text(11.2, 0.02, "synchronizes", ha="right", va="center", color=SOFT, size=8)
-    ax.text(11.2, -0.41, "open", ha="right", va="center", color=SOFT, size=8)
-    ax.plot(*data["equispaced"].T, "o", color=PALETTE[0], label="n equispaced tokens")
-    ax.plot(*data["clusters"].T, "s", color=PALETTE[1], label="three clusters p, q, q")
-    ax.axhline(-2 / 3, color=INK, lw=0.8, ls=(0, (4, 2.5)))
-    ax.set_ylim(-5, 0.3)
+    for low, high, color, word in (
+        (0.09, 0.16, PALETTE[2], "synchronizes"),
+        (0.16, 2 / 3, PALETTE[4], "open"),
+    ):
+        ax.axhspan(low, high, color=color, alpha=0.15, lw=0)
+        middle = np.sqrt(low * high)
+        ax.text(11.3, middle, word, ha="right", va="center", color=SOFT, size=8)
+    equispaced, clusters = data["equispaced"].T, data["clusters"].T
+    for (n, beta), mark, color, word in (
+        (equispaced, "o", PALETTE[0], "n equispaced tokens"),
+        (clusters, "s", PALETTE[1], "three clusters p, q, q"),
+    ):
+        ax.plot(n, -beta, mark, color=color, label=word)
+    ax.axhline(2 / 3, color=INK, lw=0.8, ls=(0, (4, 2.5)))
+    ax.set_yscale("log")
+    ax.set_ylim(16, 0.09)
+    words = ["−2/3" if b == -2 / 3 else f"−{-b:g}" for b in TICKS]
+    ax.set_yticks([-b for b in TICKS], words)
+    ax.minorticks_off()
     ax.set_xlim(2.5, 11.5)
     ax.set_xticks(range(3, 12))
     ax.set_xlabel("tokens n")
@@ -59,12 +71,12 @@ def draw_ends(data: dict[str, np.ndarray]) -> Figure:
     turn = np.linspace(0, 2 * np.pi, 120)
     for ring, beta, color in zip(rings, runs.SIDES[5][1], PALETTE, strict=False):
         times, order = data[f"{beta:g}"][:, 1:]
-        ax.semilogx(times, order, color=color, label=f"β = {beta:g}")
+        ax.semilogx(times, order, color=color, label=f"β = −{-beta:g}")
         ring.plot(np.cos(turn), np.sin(turn), color=HAIR, lw=0.8)
         ring.plot(*data[f"tokens {beta:g}"].T, "o", ms=6, mfc="none", mec=color)
         ring.set_aspect("equal")
         ring.set_axis_off()
-        ring.set_title(f"β = {beta:g}, at the end")
+        ring.set_title(f"β = −{-beta:g}, at the end")
     ax.set_ylim(0, 1.05)
     ax.set_xlabel("time")
     ax.set_ylabel("order parameter")

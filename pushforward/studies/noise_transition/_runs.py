@@ -24,8 +24,11 @@ class Loop(NamedTuple):
 
 @functools.cache
 def order_at_rest(experiment: pf.Experiment) -> float:
-    """The order parameter at the end of a run."""
-    return float(pf.observables.order_parameter(experiment.run().final))
+    """The order parameter at the end of a run that came to its end."""
+    run = experiment.run()
+    if run.outcome.kind == "budget":
+        raise NumericalError(f"not at rest: {run.outcome.message}")
+    return float(pf.observables.order_parameter(run.final))
 
 
 @functools.cache
@@ -36,13 +39,13 @@ def late_order(experiment: pf.Experiment) -> float:
 
 @functools.cache
 def loop(p: Parameters) -> Loop:
-    """Tokens while the noise falls and rises again: r of the last three frames."""
+    """Tokens while the noise falls and rises again: r of the last of four frames."""
     threshold = theory.stability.noise_threshold(BETA, D)
     ratios, found, points = [*LOOP, *LOOP[-2::-1]], [], []
     mu = pf.Uniform(p.tokens, D)(p.seed)
     for k, ratio in enumerate(ratios):
         run = runs.turn(mu, float(ratio) * threshold, p, k).run()
-        found.append(run.observe(pf.observables.order_parameter)[1:].mean())
+        found.append(run.observe(pf.observables.order_parameter)[-1])
         points.append(np.asarray(run.points)[1:])
         mu = run.final
     return Loop(np.array(ratios), np.array(found), np.concatenate(points))

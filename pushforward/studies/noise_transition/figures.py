@@ -1,9 +1,13 @@
-"""Every figure of the study: the phase diagram, the loop, and the two models."""
+"""Every figure of the study, and the loop as a film."""
+
+import os
+import pathlib
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pushforward import plot
 from pushforward.plot.style import HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.noise_transition import _runs, runs
 from pushforward.studies.noise_transition.study import BETA, D, Parameters
@@ -94,6 +98,7 @@ def compute_loop(p: Parameters) -> dict[str, np.ndarray]:
         "r": r,
         "branch": np.array(branch),
         "jump": np.array([jump.kappa / unit, jump.r]),
+        "dwell": np.array(p.dwell),
     }
 
 
@@ -127,8 +132,19 @@ def draw_loop(data: dict[str, np.ndarray], upto: int | None = None) -> Figure:
     _tokens(globe, data["points"][3 * last - 1 if upto is None else upto])
     ratio = ratios[min(last, len(ratios)) - 1]
     globe.set_title(f"κ = {ratio:.2f} of the threshold")
-    figure.suptitle(f"S², β = {BETA:g}: {data['points'].shape[1]} tokens remember")
+    tokens, dwell = data["points"].shape[1], float(data["dwell"])
+    figure.suptitle(
+        f"S², β = {BETA:g}: {tokens} tokens remember, and lag: "
+        f"each κ is held for a time of {dwell:g} / κ"
+    )
     return figure
+
+
+def film_loop(path: str | os.PathLike, p: Parameters) -> pathlib.Path:
+    """The loop as a film, three frames at every value of the noise."""
+    data = compute_loop(p)
+    frames = range(len(data["points"]))
+    return plot.film((draw_loop(data, k) for k in frames), path, fps=10)
 
 
 def _tokens(ax: Axes, x: np.ndarray) -> None:
@@ -191,25 +207,26 @@ def compute_table(p: Parameters) -> dict[str, np.ndarray]:
 def draw_table(data: dict[str, np.ndarray]) -> Figure:
     """Numbers in cells; orange where the branch turns back and the transition jumps."""
     rows, columns = data["usa"].shape
-    figure = new_figure(2.2 + 1.1 * columns, 0.9 + 0.3 * rows)
+    figure = new_figure(1.6 + 1.15 * columns, 0.6 + 0.28 * rows)
     for ax, name in zip(figure.subplots(1, 2), ("usa", "sa"), strict=True):
         ax.set_axis_off()
         values = data[name]
         paint = np.where(values < 0, "#f6c9a6", np.where(values > 0, SPREAD, "white"))
-        ax.table(
+        table = ax.table(
             cellText=[[_told(x) for x in row] for row in values],
             cellColours=paint.tolist(),
-            rowLabels=[f"β = {b:g}" for b in data["betas"]],
+            rowLabels=[f"β = {b:g} " for b in data["betas"]],
             colLabels=[f"d = {d}" for d in data["dimensions"]],
-            loc="center",
-            edges="closed",
-        ).scale(1.0, 1.2)
+            bbox=(0, 0, 1, 1),
+        )
+        for cell in table.get_celld().values():
+            cell.set(edgecolor="white", linewidth=1.0)
         ax.set_title(f"{name.upper()}: least d log κ / d r²")
     return figure
 
 
 def _told(value: float) -> str:
-    return f"{value:.2f}" if np.isfinite(value) else "sharp"
+    return f"{value:.2f}".replace("-", "−") if np.isfinite(value) else "sharp"
 
 
 FIGURES = {
@@ -218,3 +235,4 @@ FIGURES = {
     "thresholds": (compute_models, draw_models),
     "order-of-the-transition": (compute_table, draw_table),
 }
+FILMS = {"hysteresis": film_loop}

@@ -25,7 +25,7 @@ SHOWN = {
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:
     """Densities and tokens, from spread and from ordered starts."""
     kappa = 0.9 * theory.stability.noise_threshold(BETA, D)
-    softmax = 1.25 * theory.transition.critical_kappa_softmax(9.0, 2)
+    softmax = 1.5 * theory.transition.critical_kappa_softmax(9.0, 2)
     return {
         "ordered-density": density(BETA, kappa, ordered=True),
         "spread-density": density(BETA, kappa, ordered=False),
@@ -92,7 +92,7 @@ def softmax_circle(beta: float, kappa: float, ordered: bool) -> pf.Experiment:
     peaked = pf.Density.from_function(pf.Circle(), 24, peak)
     rho = peaked if ordered else pf.Density.uniform(pf.Circle(), 24).perturbed(1, 0.05)
     field, solver = kappa * pf.Attention(beta), pf.Adaptive(1e-8, 1e-11)
-    return pf.Experiment(_given(rho), field, 100.0, save=2, noise=NOISE, solver=solver)
+    return pf.Experiment(_given(rho), field, 250.0, save=2, noise=NOISE, solver=solver)
 
 
 def _given(rho: pf.Density) -> pf.GivenDensity:

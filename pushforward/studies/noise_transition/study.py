@@ -33,7 +33,7 @@ class Parameters:
         """Seconds per claim on two cores."""
         grid = (0.5, 1.0, 2.5, 4.0, 9.0, 20.0), (2, 3, 4, 8, 16, 64)
         ratios = (0.65, 0.8, 0.9, 0.98, 1.1)
-        return cls(0, 300, 6.0, (1.0, 2.5, 3.5, 4.5), ratios, grid)
+        return cls(0, 300, 12.0, (1.0, 2.5, 3.5, 4.5), ratios, grid)
 
     @classmethod
     def full(cls) -> "Parameters":
@@ -42,5 +42,5 @@ class Parameters:
         grid = betas, (2, 3, 4, 5, 6, 8, 12, 16, 32, 64, 128, 256)
         ratios = (0.65, 0.75, 0.8, 0.85, 0.9, 0.94, 0.98, 1.03, 1.1)
         return cls(
-            0, 1000, 10.0, (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5), ratios, grid
+            0, 1000, 30.0, (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5), ratios, grid
         )

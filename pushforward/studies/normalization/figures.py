@@ -22,7 +22,7 @@ SMALL = 1e-9
 
 
 def compute_gap(p: Parameters) -> dict[str, np.ndarray]:
-    """1 - rho over time: laws of seven schemes, particles of six."""
+    """1 - rho over time: laws and particles of seven schemes."""
     fine = np.geomspace(0.1, p.end, 200)
     data = {"fine": fine}
     for scheme in WORDS:
@@ -40,10 +40,9 @@ def draw_gap(data: dict[str, np.ndarray]) -> Figure:
     ax = figure.subplots()
     for (scheme, word), color in zip(WORDS.items(), PALETTE, strict=False):
         ax.loglog(data["fine"], data[f"law {scheme}"], color=color, label=word)
-        if f"particles {scheme}" in data:
-            t, gap = data[f"particles {scheme}"][:, 1:]
-            seen = gap > 1e-7
-            ax.plot(t[seen], gap[seen], "o", ms=3.6, mfc="white", mec=color, zorder=3)
+        t, gap = data[f"particles {scheme}"][:, 1:]
+        seen = gap > 1e-7
+        ax.plot(t[seen], gap[seen], "o", ms=3.6, mfc="white", mec=color, zorder=3)
     ax.set_ylim(SMALL, 1.5)
     ax.set_xlabel("time (depth)")
     ax.set_ylabel("1 − ρ")

@@ -1,7 +1,5 @@
 """The runs behind figures and claims, as experiments."""
 
-import math
-
 import numpy as np
 
 import pushforward as pf
@@ -16,6 +14,7 @@ FIELDS = {
     "peri": (pf.PeriNorm(ATTENTION), False),
     "unit": (pf.UnitNorm(ATTENTION), True),
     "depth scaled": (pf.DepthScaledNorm(ATTENTION), False),
+    "depth": (pf.DepthNorm(ATTENTION), True),
 }
 SHOWN = {"gap": "pre", "fields_follow_the_laws": "pre", "tokens_in_general": "sine-pre"}
 
@@ -43,9 +42,7 @@ def sine(scheme: str) -> pf.Experiment:
     field, round_ = FIELDS[scheme]
     start = pf.Given(pf.Sphere(3) if round_ else pf.Euclidean(3), x)
     solver = pf.Adaptive(1e-11, 1e-12)
-    # LN-scaling without a radius is Post-LN by another clock: at 2 (sqrt(1 + t) - 1)
-    times = [2 * (math.sqrt(2) - 1), 1.0, 2 * (math.sqrt(6) - 1), 5.0]
-    made = pf.Experiment(start, field, 5.0, save=times, solver=solver)
+    made = pf.Experiment(start, field, 5.0, save=[1.0, 5.0], solver=solver)
     return made.vary(**{_beta_name(scheme): 4.0})
 
 

@@ -85,6 +85,18 @@ def heat(doubly: bool, beta: float, nodes: int) -> float:
     return float(beta * -v[0] / -0.5)  # the tangent at pi/2 is (-1, 0)
 
 
+def approach_to_the_heat_limit(p: Parameters):
+    """Both attentions at beta = 50, 200, 800, by densities and another program."""
+    known = {True: (0.49812, 0.49954, 0.49988), False: (0.98999, 0.99751, 0.99938)}
+    gap = max(
+        abs(heat(doubly, beta, p.nodes) - value)
+        for doubly, values in known.items()
+        for beta, value in zip((50.0, 200.0, 800.0), values, strict=True)
+    )
+    claim = "beta v over (log rho)', both attentions, beta = 50, 200, 800: off known"
+    return at_most(claim, HEAT, "identity", gap, 1e-4)
+
+
 def half_of_the_heat(p: Parameters):
     """Large beta: velocity (1/(2 beta)) grad log rho."""
     found = heat(True, p.betas[-1], p.nodes)
@@ -122,6 +134,7 @@ CLAIMS = (
     rate_of_the_energy,
     weights_of_two_tokens,
     mean_angle_is_kept,
+    approach_to_the_heat_limit,
     half_of_the_heat,
     softmax_has_all_of_it,
     softmax_is_another_flow,

@@ -25,7 +25,7 @@ def sine(doubly: bool) -> pf.Experiment:
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     field = pf.SinkhornAttention(BETA) if doubly else pf.Attention(BETA)
     start = pf.Given(pf.Sphere(3), x)
-    return pf.Experiment(start, field, 10.0, save=21, solver=TIGHT)
+    return pf.Experiment(start, field, 10.0, save=61, solver=TIGHT)
 
 
 def circle() -> pf.Experiment:

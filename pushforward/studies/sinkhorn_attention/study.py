@@ -26,9 +26,9 @@ class Parameters:
     @classmethod
     def quick(cls) -> "Parameters":
         """Seconds per claim on two cores."""
-        return cls(0, (12.0, 50.0, 200.0), 256)
+        return cls(0, (12.0, 50.0, 200.0, 800.0), 256)
 
     @classmethod
     def full(cls) -> "Parameters":
         """Nearer to the limit."""
-        return cls(0, (12.0, 50.0, 200.0, 800.0), 512)
+        return cls(0, (12.0, 50.0, 200.0, 800.0, 2000.0), 512)
