@@ -1,6 +1,7 @@
 /** The animation loop, and everything that follows the play head. */
 import { alternative, honesty, kindInWords, runInWords, statusSentence } from "./words";
 import { byId, debounce, element, say } from "./dom";
+import { equationOf } from "./equation";
 import type { Explorer } from "./explorer";
 import type { Legend } from "./legend";
 import { Meter } from "./player";
@@ -138,10 +139,17 @@ function wireWords({ explorer }: Parts): void {
     status();
     speak();
   });
+  let typeset = "";
+  explorer.on("state", () => {
+    const { view: _view, moved: _moved, preset: _preset, ...run } = explorer.state;
+    const key = JSON.stringify(run);
+    if (key === typeset) return;
+    typeset = key;
+    byId("equation").replaceChildren(equationOf(explorer.state));
+  });
   explorer.on("selected", speak);
   explorer.on("run", (run) => {
     if (!run.preview) say(byId("words"), run.accepted.words ?? runInWords(run.state));
-    say(byId("equation"), run.accepted.equation ?? "");
     say(byId("alt"), "");
     byId("honesty").replaceChildren();
   });

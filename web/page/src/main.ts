@@ -41,6 +41,9 @@ const presetList = new Presets(explorer);
 const attention = new AttentionPanel(explorer, theme, (row) => {
   stage.look.row = row;
   stage.relight();
+}, (forces) => {
+  stage.arrows = forces === null || forces.velocity.length > 3 ? null : { token: forces.token, parts: forces.parts.map(({ vector }) => vector), velocity: forces.velocity };
+  stage.relight();
 });
 const phase = new PhasePanel(explorer, theme);
 story = new StoryPanel(explorer);

@@ -46,6 +46,8 @@ export function openStage(explorer: Explorer, theme: () => Theme): Stage {
   wireButtons(stage);
   explorer.on("run", (run) => {
     stage.setRun(run);
+    stage.labels = explorer.labels;
+    stage.arrows = null;
     byId("projection-field").hidden = run.accepted.d <= 3;
     byId<HTMLInputElement>("token").max = String(run.accepted.n - 1);
   });
@@ -73,6 +75,11 @@ let aimed = "";
 function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
   const { view } = explorer.state;
   const { look } = stage;
+  const labels = explorer.labels;
+  if (labels.join() !== stage.labels.join()) {
+    stage.labels = labels;
+    stage.refresh();
+  }
   const now = theme();
   const changed = look.color !== view.color || look.projection !== view.projection || look.axis !== view.axis || look.shapes !== (view.marks === "shapes");
   Object.assign(look, { color: view.color, projection: view.projection, axis: view.axis, shapes: view.marks === "shapes" });

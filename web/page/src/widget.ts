@@ -32,7 +32,7 @@ interface Meta {
 /** A run from the binary trait; nothing is asked from anywhere. */
 export function runFromTraits(bytes: DataView, meta: Meta): Run {
   const accepted: Accepted = {
-    run: "notebook", state: {}, n: meta.n, d: meta.d, frames: meta.frames, equation: "", python: "", command: "",
+    run: "notebook", state: {}, n: meta.n, d: meta.d, frames: meta.frames, python: "", command: "",
     words: meta.words ?? "", ...(meta.space ? { space: meta.space } : {}),
   };
   const run = new Run(0, accepted, { ...defaultState(), n: meta.n, d: meta.d });

@@ -140,7 +140,7 @@ export class SiteSource implements Source {
     const drawn = this.sameStart(state) === undefined ? " The start was drawn here, not by the library." : "";
     this.events.accepted(id, {
       run: `here-${id}`, state: { ...state }, experiment: null, n: state.n, d: state.d, frames: this.planned, space: state.d === 2 ? "circle" : "sphere",
-      radius: USUAL_RADIUS, equation: "", python: "", command: "", words: `Computed in this page.${drawn}`,
+      radius: USUAL_RADIUS, python: "", command: "", words: `Computed in this page.${drawn}`,
     }, []);
     this.preview.start(id, state, plan, USUAL_RADIUS);
   }

@@ -167,6 +167,16 @@ export class TokenMarks {
     this.points.renderOrder = 3;
   }
 
+  /** Three coordinates of every token between the two frames. */
+  at(u: number, onSphere: boolean): Float32Array {
+    const points = this.before.map((x, m) => (1 - u) * x + u * (this.after[m] as number));
+    for (let i = 0; onSphere && i < points.length; i += 3) {
+      const length = Math.hypot(points[i] as number, points[i + 1] as number, points[i + 2] as number) || 1;
+      for (let c = 0; c < 3; c++) points[i + c]! /= length;
+    }
+    return points;
+  }
+
   /** Lights around tokens, and shapes in place of balls. */
   dress(dark: boolean, shapes: boolean): void {
     this.lights.visible = dark && !shapes && this.glow.length <= MOST_LIGHTS;

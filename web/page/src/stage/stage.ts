@@ -10,6 +10,7 @@ import { CosineHistogram } from "./histogram";
 import { Orbit } from "./orbit";
 import { pickToken, pointOnCircle, pointOnSphere } from "./picking";
 import { Rainbow } from "./rainbow";
+import { Overlay, type Arrows } from "./overlay";
 import { RunScene, type Look } from "./scene";
 import { Sketch } from "./sketch";
 
@@ -34,9 +35,13 @@ export class Stage {
   readonly look: Look & { axis: Axis } = {
     color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, theme: LIGHT, axis: "linear", veiled: false, shapes: false,
   };
+  /** A word for each token. */
+  labels: readonly string[] = [];
+  arrows: Arrows | null = null;
   still = false;
   private readonly brush: Brush;
   private readonly sketch = new Sketch();
+  private readonly overlay = new Overlay();
   private readonly world = new Scene();
   private readonly turntable = new Group();
   private readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.1, 30);
@@ -55,7 +60,7 @@ export class Stage {
 
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
     host.classList.add("pf-stage");
-    host.append(this.canvas, this.sketch.canvas, this.side);
+    host.append(this.canvas, this.sketch.canvas, this.overlay.canvas, this.side);
     this.brush = new Brush(this.canvas);
     this.turntable.add(this.globe.object);
     this.world.add(this.turntable);
@@ -161,6 +166,7 @@ export class Stage {
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
     this.paint(u);
+    this.write(u);
     this.renderSide(k);
     this.stale = false;
     return true;
@@ -178,6 +184,21 @@ export class Stage {
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
     this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
+  }
+
+  private write(u: number): void {
+    const { marks, surface } = this.drawing as RunScene;
+    const points = this.labels.length > 0 || this.arrows !== null ? marks.at(u, surface !== "none") : marks.before;
+    const labels = this.labels.length === marks.glow.length ? this.labels : [];
+    this.overlay.draw({ labels, points, arrows: this.arrows }, (point) => this.seen(point), this.look.theme);
+  }
+
+  /** Where a point of the drawn space is on the canvas, and whether the sphere hides it. */
+  private seen(point: ArrayLike<number>): { x: number; y: number; front: boolean } {
+    const p = new Vector3(point[0], point[1], point[2]).multiplyScalar(this.turntable.scale.x).applyQuaternion(this.turntable.quaternion);
+    const front = this.drawing?.surface !== "sphere" || p.z * this.camera.position.z > 0.98;
+    p.project(this.camera);
+    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight, front };
   }
 
   private wake(): void {
@@ -223,9 +244,8 @@ export class Stage {
   /** Where a token is drawn, in CSS pixels of the canvas. */
   place(token: number): { x: number; y: number } | null {
     if (this.drawing === null) return null;
-    const p = new Vector3().fromArray(this.drawing.marks.before, 3 * token).multiplyScalar(this.turntable.scale.x);
-    p.applyQuaternion(this.turntable.quaternion).project(this.camera);
-    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+    const { x, y } = this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3));
+    return { x, y };
   }
 
   private grab(x: number, y: number): boolean {
@@ -275,7 +295,7 @@ export class Stage {
     if (context === null) return Promise.resolve(null);
     context.fillStyle = this.look.theme.panel;
     context.fillRect(0, 0, whole.width, whole.height);
-    context.drawImage(drawn, 0, 0);
+    for (const layer of [drawn, this.overlay.canvas]) context.drawImage(layer, 0, 0, whole.width, whole.height);
     return new Promise((resolve) => whole.toBlob(resolve, "image/png"));
   }
 
