@@ -9,6 +9,13 @@ import math
 SENTENCE = "The old bank by the river had no money left to lend."
 MODEL_FILE = "9c5e0b7d4a1f4e0e8a6d2b3c00000001"  # in the folder `states`
 WORDS = len(SENTENCE.split())
+REFERENCES = (
+    "geshkovski2023perspective",
+    "geshkovski2023clusters",
+    "geshkovski2024metastability",
+    "karagodin2024causal",
+    "mun2026phase",
+)
 ANGLES = (0.0, 0.0424903, 0.1699612, 0.339921, 0.5948604)  # each gap wider
 STAIRS = [[k, [math.cos(a), math.sin(a)]] for k, a in enumerate(ANGLES)]
 

@@ -5,6 +5,7 @@ import { equationOf } from "./equation";
 import type { Explorer } from "./explorer";
 import type { Legend } from "./legend";
 import { Meter } from "./player";
+import type { Beside } from "./panels/beside";
 import type { Ribbon } from "./ribbon";
 import type { Stage } from "./stage/stage";
 import { stageNote } from "./notes";
@@ -12,6 +13,7 @@ import type { Axis } from "./state";
 import { nextTheme, type Theme } from "./theme";
 
 interface Parts {
+  beside: Beside;
   explorer: Explorer;
   stage: Stage;
   ribbon: Ribbon;
@@ -48,6 +50,7 @@ export function startLoop(parts: Parts): void {
       mark(parts);
       meter.mark(now, performance.now() - begun);
     }
+    parts.beside.render();
   };
   requestAnimationFrame(turn);
   debugHandle(explorer, stage, meter);

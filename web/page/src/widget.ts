@@ -58,7 +58,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 
   const player = new Player();
   const legend = new Legend(legendHost);
-  const stage = new Stage(stageHost, { select: (token) => select(token), grab: () => false, move: () => undefined });
+  const stage = new Stage(stageHost, { select: (token) => select(token), over: () => false, grab: () => false, move: () => undefined });
   stage.still = prefersStill();
   if (meta.d === 2) stage.look.color = "start";
   const ribbon = new Ribbon(ribbonHost, (k) => seek(k));

@@ -50,6 +50,7 @@ export class RunScene {
   private readonly history: Float32Array[];
   private readonly slots: Int16Array;
   private last: Shares | null = null;
+  private aim: Float32Array | null = null;
   private readonly alike: Uint16Array;
   private readonly tint = new Float32Array(3);
   private readonly one = new Float32Array(3);
@@ -101,6 +102,28 @@ export class RunScene {
     if (this.run.done === null || last === undefined) return this.shares;
     if (this.last === null) clusterShares(last, (this.last = newShares(last.n)));
     return this.last;
+  }
+
+  /** The direction from which most mass is seen at the end of a finished run; null before. */
+  heaviest(): Float32Array | null {
+    const last = this.run.frames[this.run.last];
+    if (this.run.done === null || last === undefined) return null;
+    if (this.aim !== null) return this.aim;
+    const centers = new Map<number, Float32Array>();
+    last.labels.forEach((label, i) => {
+      const center = centers.get(label) ?? new Float32Array(3);
+      for (let c = 0; c < 3; c++) center[c]! += ((last.mass?.[i] ?? 1 / last.n) as number) * (last.points[3 * i + c] as number);
+      centers.set(label, center);
+    });
+    const seen = (from: Float32Array): number => {
+      const length = Math.hypot(...from) || 1;
+      let sum = 0;
+      for (const center of centers.values()) sum += Math.max(0, center.reduce((dot, value, c) => dot + value * (from[c] as number), 0) / length);
+      return sum;
+    };
+    let best: Float32Array = new Float32Array(3);
+    for (const center of centers.values()) if (seen(center) > seen(best)) best = center;
+    return (this.aim = best);
   }
 
   /** Labels of the last frame, once it is the last. */

@@ -16,7 +16,9 @@ import { Sketch } from "./sketch";
 
 export interface StageEvents {
   select(token: number | null): void;
-  /** Shift-drag asks for this token; answer whether it may move. */
+  /** Whether the token under the pointer may be taken by a drag alone. */
+  over(token: number): boolean;
+  /** A drag takes this token; answer whether it may move. */
   grab(token: number): boolean;
   move(token: number, point: number[], final: boolean): void;
   /** A hand turned or zoomed. */
@@ -72,6 +74,7 @@ export class Stage {
         this.events.turned?.(this.orbit.camera);
       },
       picked: (x, y) => this.events.select(this.pick(x, y)),
+      over: (x, y) => this.takes(x, y),
       grabbed: (x, y) => this.grab(x, y),
       moved: (x, y) => this.drag(x, y),
       dropped: () => this.drop(),
@@ -146,6 +149,7 @@ export class Stage {
   drift(seconds: number): void {
     if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d === 2) return;
     this.orbit.drift(0.07 * seconds);
+    if (this.drawing?.surface === "sphere") this.orbit.lean(this.drawing.heaviest(), 0.35 * seconds);
     this.dirty = true;
   }
 
@@ -248,6 +252,13 @@ export class Stage {
     return { x, y };
   }
 
+  /** Tokens on the far side are not in the hand's way. */
+  private takes(x: number, y: number): boolean {
+    const token = this.pick(x, y);
+    if (token === null || this.drawing === null || !this.events.over(token)) return false;
+    return this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3)).front;
+  }
+
   private grab(x: number, y: number): boolean {
     const token = this.pick(x, y);
     if (token === null || !this.events.grab(token)) return false;
@@ -281,6 +292,31 @@ export class Stage {
   aim(camera: readonly number[] | null): void {
     this.orbit.aim(camera);
     this.dirty = true;
+  }
+
+  /** Turned and zoomed as another stage. */
+  follow(other: Stage): void {
+    if (this.orbit.rotation.equals(other.orbit.rotation) && this.orbit.distance === other.orbit.distance) return;
+    this.orbit.rotation.copy(other.orbit.rotation);
+    this.orbit.distance = other.orbit.distance;
+    this.dirty = true;
+  }
+
+  /** Draw the present picture into a box of another one: the middle of the stage, and what stands beside it. */
+  paintInto(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number): void {
+    this.dirty = true;
+    this.render();
+    const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
+    const shown = this.sided ? width / 2 : width;
+    for (const layer of [drawn, this.overlay.canvas]) {
+      if (layer.width === 0 || layer.height === 0) continue;
+      const scale = Math.min(layer.width / shown, layer.height / height); // as large as fits, the middle
+      const [w, h] = [shown * scale, height * scale];
+      context.drawImage(layer, (layer.width - w) / 2, (layer.height - h) / 2, w, h, x, y, shown, height);
+    }
+    if (!this.sided || this.side.width === 0) return;
+    const tall = Math.min(height, (shown * this.side.height) / this.side.width);
+    context.drawImage(this.side, x + shown, y + (height - tall) / 2, shown, tall);
   }
 
   /** The picture as it stands, as a PNG with the page's own background. */
