@@ -20,11 +20,11 @@ from pushforward.web import _words
 from pushforward.web._experiment import cluster_radius, experiment_of, radius_of
 from pushforward.web._files import SHIPPED, beta_of, shipped
 from pushforward.web._fit import of_experiment, parse
+from pushforward.web._jobs import stored_run
 from pushforward.web._phase import Diagram, whole
 from pushforward.web._presets import all_presets
 from pushforward.web._recorded import packed_frames, recorded_frames
 from pushforward.web._socket import finite
-from pushforward.web._jobs import stored_run
 from pushforward.web._state import State
 from pushforward.web._static import static_folder
 from pushforward.web._story import STORY

@@ -1,4 +1,4 @@
-"""The states of the story, chapter by chapter; its words and questions stand in the page.
+"""The states of the story, chapter by chapter; its words stand in the page.
 
 The first chapter gives each word of a sentence a random direction; the last shows the
 same words in the layers of a trained model, recorded by `web/page/record.py`.

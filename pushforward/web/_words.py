@@ -7,7 +7,8 @@ from pushforward.web._state import State
 
 def words(state: State) -> str:
     """The run in one sentence, for those who do not see the canvas."""
-    where = "the circle" if state.d == 2 else f"the unit sphere of R^{state.d}"
+    where = f"the sphere of R^{state.d}"
+    where = {2: "the circle", 3: "the sphere"}.get(state.d, where)
     if state.model == "rescaled":
         where = f"R^{state.d}"
     if state.model == "recorded":

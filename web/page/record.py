@@ -34,8 +34,9 @@ def main() -> None:
         "words": list(names),
         "outcome": {
             "kind": "recorded",
-            "sentence": f"the words of a sentence after each of the {layers - 1} layers "
-            "of all-MiniLM-L6-v2, scaled to length one; not the result of a flow.",
+            "sentence": "the words of a sentence after each of the "
+            f"{layers - 1} layers of all-MiniLM-L6-v2, scaled to length one; "
+            "not the result of a flow.",
         },
     }
     FOLDER.mkdir(exist_ok=True)

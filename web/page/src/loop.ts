@@ -53,7 +53,7 @@ export function startLoop(parts: Parts): void {
     parts.beside.render();
   };
   requestAnimationFrame(turn);
-  debugHandle(explorer, stage, meter);
+  debugHandle(explorer, stage, ribbon, meter);
 }
 
 let marked = "";
@@ -72,7 +72,7 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
   legend.show(state.view.color, stage.endShares, run.slots, theme(), state.view.marks === "shapes");
-  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space));
+  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space, stage.enlarged));
 }
 
 function wireRun({ explorer, ribbon, stage }: Parts): void {
@@ -163,7 +163,7 @@ function wireWords({ explorer }: Parts): void {
 }
 
 /** For tests and for the curious: `pushforward.numbers(10)` in the console. */
-function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
+function debugHandle(explorer: Explorer, stage: Stage, ribbon: Ribbon, meter: Meter): void {
   const handle = {
     state: () => structuredClone(explorer.state),
     frame: () => explorer.player.frame,
@@ -175,6 +175,14 @@ function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
     goto: (k: number) => explorer.goto(k),
     place: (i: number) => stage.place(i),
     camera: () => stage.orbit.camera,
+    front: (i: number) => stage.place(i)?.front ?? false,
+    points: (k: number) => {
+      const frame = explorer.run?.frames[k];
+      return frame === undefined ? null : Array.from({ length: frame.n }, (_, i) => [...frame.points.subarray(i * frame.dshow, (i + 1) * frame.dshow)]);
+    },
+    curves: () => ribbon.curves,
+    labels: () => [...explorer.labels],
+    enlarged: () => stage.enlarged,
     row: () => (stage.look.row === null ? null : Array.from(stage.look.row)),
     fps: () => meter.rate,
     cost: () => meter.cost,

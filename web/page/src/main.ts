@@ -101,7 +101,7 @@ async function describe(): Promise<void> {
 async function open(hash: string): Promise<void> {
   const found = await decodeLink(hash);
   if (typeof found === "string") notice([found], "warning");
-  const first = { ...SITE?.runs[SITE.first]?.accepted.state, view: { panel: SITE !== undefined && SITE.presets.length === 0 ? "attention" : "story" } };
+  const first = { preset: "perspective-sphere", ...SITE?.runs[SITE.first]?.accepted.state, view: { panel: SITE !== undefined && SITE.presets.length === 0 ? "attention" : "story" } };
   explorer.load(typeof found === "string" || found === null ? first : found);
 }
 

@@ -61,6 +61,11 @@ export class Ribbon {
     this.rebuild();
   }
 
+  /** How many curves the upper chart has. */
+  get curves(): number {
+    return (this.plots[0]?.series.length ?? 1) - 1;
+  }
+
   /** Another run to compare with, drawn fainter; null for none. */
   beside(other: Run | null): void {
     this.other = other;

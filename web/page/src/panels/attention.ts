@@ -90,7 +90,13 @@ export class AttentionPanel {
     if (this.live) return this.follow();
     this.setRow(null);
     this.explain(null);
-    say(this.facts, "This matrix comes when the run is done and the head rests.");
+    this.reveal(false);
+    say(this.facts, SITE === undefined ? "This matrix comes when the run is done and the head rests." : "This page has no server: it knows no matrix of this run.");
+  }
+
+  /** A box without a matrix is not shown. */
+  private reveal(shown: boolean): void {
+    for (const part of [this.canvas, this.curve, this.leaders, this.scale]) part.hidden = !shown;
   }
 
   /** Whether the matrix of the present run can be computed here. */
@@ -166,6 +172,7 @@ export class AttentionPanel {
   }
 
   private prepare(bins: number, values: Float32Array): void {
+    this.reveal(true);
     const image = (this.image ??= document.createElement("canvas"));
     image.width = image.height = bins;
     const context = image.getContext("2d");
@@ -213,7 +220,7 @@ export class AttentionPanel {
   private async loadRow(): Promise<void> {
     const { run, player, state } = this.explorer;
     const token = state.view.selected;
-    if (run === null || run.done === null || token === null || player.playing) return;
+    if (run === null || run.done === null || token === null || player.playing || SITE !== undefined) return;
     this.rowFetching.abort();
     this.rowFetching = new AbortController();
     try {

@@ -140,6 +140,6 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (end(run).cosine - start(run).cosine > 0.05 ? 2 : end(run).cosine - start(run).cosine < -0.05 ? 0 : 1),
     explanation: (run) =>
       `The mean cosine went from ${compactNumber(start(run).cosine, 2)} before the first layer to ${compactNumber(end(run).cosine, 2)} after layer ${run.last}. Words that stand at one point are one word to every layer above: what told them apart is lost. That is why collapse matters, and why models place their norms, perceptrons and skip connections with care. Drop the states of your own model on this page and look.`,
-    state: { ...state(9), view: { panel: "story", color: "index" } },
+    state: { ...state(9), view: { panel: "story", color: "index", projection: "pca-now" } },
   },
 ];

@@ -14,7 +14,7 @@ export interface OrbitEvents {
 const CLICK_SLOP = 5;
 export const NEAREST = 1.7;
 export const FARTHEST = 9;
-export const USUAL = 3.35;
+export const USUAL = 3.5;
 
 const BUILT = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), -1.15);
 const FRONT = new Vector3(0.1, 0.3, 0.95).normalize();

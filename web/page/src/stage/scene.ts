@@ -48,6 +48,7 @@ export class RunScene {
   private readonly focus: Halos;
   private readonly tailLength: number;
   private readonly history: Float32Array[];
+  private readonly far: Float32Array;
   private readonly slots: Int16Array;
   private last: Shares | null = null;
   private aim: Float32Array | null = null;
@@ -62,6 +63,7 @@ export class RunScene {
     this.marks = new TokenMarks(n, this.surface);
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
+    this.far = new Float32Array(3 * n);
     this.slots = new Int16Array(this.shares.counts.length);
     this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
@@ -71,6 +73,18 @@ export class RunScene {
     this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
     this.focus = new Halos(1, this.surface, 0, 6);
     for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
+  }
+
+  /** A projection of many dimensions lies near the middle: by how much it is enlarged. */
+  get enlarged(): number {
+    if (this.run.accepted.d <= 3 || this.run.accepted.space === "euclidean") return 1;
+    let far = 0;
+    for (const frame of [this.run.frames[0], this.run.frames[this.run.last]]) {
+      if (frame === undefined || this.basis === null) continue;
+      project(frame, this.basis, this.far);
+      for (let i = 0; i < frame.n; i++) far = Math.max(far, Math.hypot(...this.far.subarray(3 * i, 3 * i + 3)));
+    }
+    return far > 0 ? Math.min(4, Math.max(1, Math.round((10 * 0.85) / far) / 10)) : 1;
   }
 
   /** Fill every buffer for whole frame k; between frames only `mix` changes. */

@@ -53,6 +53,8 @@ export class Stage {
   private drawing: RunScene | null = null;
   private run: Run | null = null;
   private position = 0;
+  /** By how much a projection is drawn larger than it is. */
+  enlarged = 1;
   private dirty = true;
   private stale = true;
   private sideStale = true;
@@ -165,7 +167,9 @@ export class Stage {
     const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
     const u = Math.min(1, Math.max(0, this.position - k));
     if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
-    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : 1);
+    if (this.stale) this.enlarged = this.drawing.enlarged;
+    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : this.enlarged);
+    if (this.run.accepted.d > 3 && this.sided) this.globe.show(this.enlarged > 1 ? "none" : "ball");
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
@@ -183,7 +187,7 @@ export class Stage {
     this.world.updateMatrixWorld();
     this.camera.updateMatrixWorld();
     if (this.brush.phase !== "awake") {
-      const ball = (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
+      const ball = this.enlarged === 1 && (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
       this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
@@ -246,10 +250,9 @@ export class Stage {
   }
 
   /** Where a token is drawn, in CSS pixels of the canvas. */
-  place(token: number): { x: number; y: number } | null {
+  place(token: number): { x: number; y: number; front: boolean } | null {
     if (this.drawing === null) return null;
-    const { x, y } = this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3));
-    return { x, y };
+    return this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3));
   }
 
   /** Tokens on the far side are not in the hand's way. */
