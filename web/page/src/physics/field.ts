@@ -67,32 +67,48 @@ export function tangent(x: Float64Array, v: Float64Array, n: number, d: number):
 /** Below this, sums of weights without a shift may vanish. */
 const LEAST_BETA = -300;
 
-/** Without Q and K a weight belongs to a pair, and without a shift: each is computed once. Adds sum_j A_ij y_j. */
-function pairs({ model, beta, n, d, mass }: Field, x: Float64Array, y: Float64Array, out: Float64Array): void {
-  const total = new Float64Array(n);
-  const causal = model === "causal";
-  const scale = Math.abs(beta);
-  const sums = new Float64Array(n * d);
+/** n rows of three numbers: the loop over pairs is unrolled, and the circle has a third coordinate that is zero. */
+function inSpace(x: Float64Array, n: number, d: number): Float64Array {
+  if (d === 3) return x;
+  const out = new Float64Array(3 * n);
+  for (let i = 0; i < n; i++) [out[3 * i], out[3 * i + 1]] = [x[2 * i] as number, x[2 * i + 1] as number];
+  return out;
+}
+
+/**
+ * Without Q and K a weight belongs to a pair, and without a shift: each is computed once, for d <= 3. Adds sum_j A_ij y_j.
+ */
+function pairs({ model, beta, n, d, mass }: Field, points: Float64Array, values: Float64Array, out: Float64Array): void {
+  const [x, y] = [inSpace(points, n, d), inSpace(values, n, d)];
+  const [total, sums] = [new Float64Array(n), new Float64Array(3 * n)];
+  const [causal, shift] = [model === "causal", Math.abs(beta)];
   for (let i = 0; i < n; i++) {
-    const mine = mass[i] as number;
-    const at = i * d;
-    for (let j = 0; j <= i; j++) {
-      const to = j * d;
-      let cosine = (x[at] as number) * (x[to] as number) + (x[at + 1] as number) * (x[to + 1] as number);
-      for (let c = 2; c < d; c++) cosine += (x[at + c] as number) * (x[to + c] as number);
-      const weight = Math.exp(beta * cosine - scale);
-      const a = weight * (mass[j] as number);
-      total[i]! += a;
-      for (let c = 0; c < d; c++) sums[at + c]! += a * (y[to + c] as number);
-      if (causal || i === j) continue;
-      const b = weight * mine;
-      total[j]! += b;
-      for (let c = 0; c < d; c++) sums[to + c]! += b * (y[at + c] as number);
+    const at = 3 * i;
+    const [x0, x1, x2] = [x[at] as number, x[at + 1] as number, x[at + 2] as number];
+    const mine = causal ? 0 : (mass[i] as number);
+    const [y0, y1, y2] = [mine * (y[at] as number), mine * (y[at + 1] as number), mine * (y[at + 2] as number)];
+    let [z, s0, s1, s2] = [0, 0, 0, 0];
+    for (let j = 0, to = 0; j < i; j++, to += 3) {
+      const weight = Math.exp(beta * (x0 * (x[to] as number) + x1 * (x[to + 1] as number) + x2 * (x[to + 2] as number)) - shift);
+      const share = weight * (mass[j] as number);
+      z += share;
+      s0 += share * (y[to] as number);
+      s1 += share * (y[to + 1] as number);
+      s2 += share * (y[to + 2] as number);
+      total[j]! += weight * mine;
+      sums[to]! += weight * y0;
+      sums[to + 1]! += weight * y1;
+      sums[to + 2]! += weight * y2;
     }
+    const self = Math.exp(beta * (x0 * x0 + x1 * x1 + x2 * x2) - shift) * (mass[i] as number);
+    total[i]! += z + self;
+    sums[at]! += s0 + self * (y[at] as number);
+    sums[at + 1]! += s1 + self * (y[at + 1] as number);
+    sums[at + 2]! += s2 + self * (y[at + 2] as number);
   }
   for (let i = 0; i < n; i++) {
     const part = model === "usa" ? 1 : 1 / (total[i] as number);
-    for (let c = 0; c < d; c++) out[i * d + c]! += part * (sums[i * d + c] as number);
+    for (let c = 0; c < d; c++) out[i * d + c]! += part * (sums[3 * i + c] as number);
   }
 }
 
@@ -100,7 +116,7 @@ function pairs({ model, beta, n, d, mass }: Field, x: Float64Array, y: Float64Ar
 function attend(field: Field, head: Head, x: Float64Array, out: Float64Array): void {
   const { n, d, beta, model } = field;
   const v = times(head.V, x, n, d);
-  if (head.Q === null && head.K === null && model !== "hardmax" && beta > LEAST_BETA) return pairs(field, x, v, out);
+  if (d <= 3 && head.Q === null && head.K === null && model !== "hardmax" && beta > LEAST_BETA) return pairs(field, x, v, out);
   const [q, k] = [times(head.Q, x, n, d), times(head.K, x, n, d)];
   const row = new Float64Array(n);
   for (let i = 0; i < n; i++) {

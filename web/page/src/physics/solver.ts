@@ -12,7 +12,7 @@ const A = [
 /** Where in the step each slope after the first is taken. */
 const AT = [1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1];
 const ERROR = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
-const TOLERANCE = 1e-7;
+const TOLERANCE = 5e-7;
 const FIRST = 1e-3;
 /** Standard deviations of the noise are added step by step: small steps. */
 const NOISY_STEP = 0.01;
