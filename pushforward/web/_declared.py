@@ -8,9 +8,10 @@ import json
 import pathlib
 import sys
 
+from pushforward._references import PAPERS
 from pushforward.experiments import CONTROLS
 from pushforward.web import _caps, _phase
-from pushforward.web._story import STORY
+from pushforward.web._story import REFERENCES, SENTENCE, STORY
 
 
 def declarations() -> dict:
@@ -30,7 +31,17 @@ def declarations() -> dict:
         "phase": {"kinds": kinds, "statistics": statistics},
         "eigenvalues": _caps.MOST_EIGENVALUES,
         "story": list(STORY),
+        "references": {key: reference(key) for key in REFERENCES},
+        "sentence": SENTENCE,
     }
+
+
+def reference(key: str) -> str:
+    """A paper as it is typeset: authors, title, year, number of the preprint."""
+    _, authors, title, _, year, eprint = PAPERS[key]
+    names = ", ".join(name.split(",")[0].strip() for name in authors.split(" and "))
+    number = f", arXiv:{eprint}" if eprint else ""
+    return f"{names}: {title} ({year}){number}"
 
 
 def _filled(choice: dict) -> dict:

@@ -25,6 +25,7 @@ from pushforward.web._state import State, packed
 
 ATOM = 1e-6  # at which clusters are counted with merging: that of Merge()
 NEIGHBOURS = 1.25  # that a token may have by chance within the radius of clusters
+NORMS = {"unit": pf.UnitNorm, "depth": pf.DepthNorm}  # of fields on the sphere
 PLAIN = {"tokens": "tokens.npy", "weights": "weights.npz"}  # files in a copied text
 
 
@@ -92,6 +93,11 @@ def _field(state: State, place):
     if isinstance(state.V, str) and state.V.startswith("file:"):
         name = state.V.removeprefix("file:")
         return pf.WeightsFromFile(made, _path(place, "weights", name, ".npz"))
+    if state.perceptron:
+        one = np.eye(state.d)
+        made = made + pf.Perceptron(state.perceptron * one, one)
+    if state.norm in NORMS:
+        made = NORMS[state.norm](made)
     return made if state.heads == 1 else pf.RandomHeads(made, state.heads)
 
 
@@ -141,6 +147,7 @@ def bucket(state: State) -> int:
     one number per particle, and merging has sizes of its own: there n stays n.
     """
     attracts = state.beta >= 0 and state.heads == 1 and state.V is None
+    attracts = attracts and not state.perceptron
     if state.n == 1 or state.noise > 0 or state.merge or not attracts:
         return state.n
     return next((b for b in _caps.BUCKETS if b >= state.n), state.n)
@@ -167,6 +174,10 @@ def padded(state: State, experiment: pf.Experiment) -> pf.Given:
 def heads_of(state: State, files: pathlib.Path) -> list:
     """The attention heads of a state."""
     field = experiment_of(state, files).drawn_field(state.d)
+    if isinstance(field, tuple(NORMS.values())):
+        field = field.inner
+    if isinstance(field, pf.Sum):  # attention and a perceptron
+        field = field.fields[0]
     return list(field.heads) if isinstance(field, pf.Heads) else [field]
 
 

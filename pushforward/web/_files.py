@@ -14,6 +14,14 @@ from pushforward.web import _caps, _uploads
 from pushforward.web._state import FILE
 
 PULLS = ("pull_source", "pull_share")  # of a trained model: who moved each token
+SHIPPED = pathlib.Path(__file__).parent / "states"  # with the package, for the story
+
+
+def shipped(name: str) -> dict | None:
+    """What is known of a file that comes with the package."""
+    path = SHIPPED / f"{name}.json"
+    known = FILE.fullmatch(name) and path.is_file()
+    return json.loads(path.read_bytes()) if known else None
 
 
 class Files:
@@ -27,6 +35,9 @@ class Files:
         """What is known of a file; None where it is not there."""
         if not FILE.fullmatch(name):
             return None
+        for shipped in SHIPPED.glob(f"{name}.*"):
+            if not (self.root / shipped.name).is_file():
+                write_atomically(self.root / shipped.name, shipped.read_bytes())
         try:
             return json.loads((self.root / f"{name}.json").read_bytes())
         except (OSError, ValueError):

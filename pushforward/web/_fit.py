@@ -14,7 +14,8 @@ SHOWN = frozenset(
     """Uniform Clustered Equispaced Orthonormal Normal VonMisesFisher Scaled Moved
     UnequalWeights FromFile Given Sphere Circle Euclidean
     Attention UnnormalizedAttention CausalAttention HardAttention RescaledAttention
-    RandomHeads WeightsFromFile Heads LogTimes Adaptive Layers Heun Merge Brownian
+    RandomHeads WeightsFromFile Heads Sum Perceptron UnitNorm DepthNorm
+    LogTimes Adaptive Layers Heun Merge Brownian
     InteractionEnergy ClusterCount LargestMass mean_cosine""".split()
 )
 
@@ -51,7 +52,7 @@ def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
         return draft.state, draft.notes
     if draft.state.model == "rescaled":
         _flat(draft)
-    for rule in (_matrices, _starts, _methods, _sizes, _by_hand):
+    for rule in (_matrices, _starts, _sublayers, _methods, _sizes, _by_hand):
         rule(draft)
     return draft.state, draft.notes
 
@@ -121,7 +122,14 @@ def _flat(draft: _Draft) -> None:
     draft.use("d", min(draft.state.d, 8), "rescaled tokens have at most 8 coordinates")
     if draft.state.init not in ("uniform", "gaussian", "clustered"):
         draft.use("init", "uniform", "tokens of R^d start in a cube")
-    for key, value in (("merge", False), ("heads", 1), ("noise", 0.0)):
+    plain = {
+        "merge": False,
+        "heads": 1,
+        "noise": 0.0,
+        "norm": "post",
+        "perceptron": 0.0,
+    }
+    for key, value in plain.items():
         draft.use(key, value, "not for rescaled tokens")
     draft.use("solver", "adaptive", "rescaled tokens are solved adaptively")
     draft.use("t1", min(draft.state.t1, 1000.0), "rescaled tokens stop before t = 1000")
@@ -139,8 +147,22 @@ def _matrices(draft: _Draft) -> None:
         else:
             draft.use("d", about["d"], "the dimension of the weights")
             draft.use("heads", 1, "the file says how many heads there are")
+        draft.use("perceptron", 0.0, "not beside weights of a file")
+        draft.use("norm", "post", "not around weights of a file")
     if V == "identity":
         draft.state = dataclasses.replace(draft.state, V=None)
+
+
+def _sublayers(draft: _Draft) -> None:
+    """A perceptron and other norms, where the rest of the page can follow them."""
+    state = draft.state
+    if state.heads > 1:
+        draft.use("perceptron", 0.0, "not beside random heads")
+        draft.use("norm", "post", "not around random heads")
+    if state.d > _caps.MOST_MATRIX:
+        draft.use("perceptron", 0.0, f"for at most {_caps.MOST_MATRIX} dimensions")
+    if draft.state.perceptron or draft.state.norm != "post":
+        draft.use("merge", False, "merging follows attention alone here")
 
 
 def _starts(draft: _Draft) -> None:

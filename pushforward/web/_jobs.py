@@ -75,16 +75,21 @@ def fraction(state: State, t: float) -> float:
     return min(max(math.log(max(t, first) / first) / span, 0.0), 1.0)
 
 
-def recorded(job: Job, files: pathlib.Path, state: State) -> tuple:
+def stored_run(files: pathlib.Path, state: State) -> pf.Trajectory:
     """A stored run or hidden states, layer by layer."""
     with np.load(files / f"{state.file}.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
     about = json.loads((files / f"{state.file}.json").read_bytes())
     weights = arrays.get("weights")
-    trajectory = as_trajectory(arrays["times"], arrays["points"], weights, about)
+    return as_trajectory(arrays["times"], arrays["points"], weights, about)
+
+
+def recorded(job: Job, files: pathlib.Path, state: State) -> tuple:
+    """The frames of a stored run."""
+    trajectory = stored_run(files, state)
     radius = cluster_radius(state.n, state.d)
     recorder = Recorder(state.n, state.beta, radius, sender(job))
-    recorder.masses = weights is not None and bool(np.ptp(weights) > 1e-12)
+    recorder.masses = bool(np.ptp(np.asarray(trajectory[0].weights)) > 1e-12)
     recorder.replay(trajectory, len(trajectory), job.check)
     return trajectory, recorder
 

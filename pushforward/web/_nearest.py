@@ -5,13 +5,14 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.experiments import MODELS, STARTS, plain
 from pushforward.web import _caps
-from pushforward.web._experiment import experiment_of
+from pushforward.web._experiment import NORMS, experiment_of
 from pushforward.web._state import FILE, State
 
 
@@ -66,6 +67,13 @@ def _field_keys(experiment: pf.Experiment) -> dict[str, Any]:
         keys, field = {"heads": field.heads}, field.field
     elif isinstance(field, pf.WeightsFromFile):
         keys, field = {"V": f"file:{_kept_name(field.path)}"}, field.field
+    for name, norm in NORMS.items():
+        if type(field) is norm and getattr(field, "alpha", 1.0) == 1.0:
+            keys["norm"], field = name, field.inner
+    if isinstance(field, pf.Sum) and len(field.fields) == 2:
+        strength = _relu(field.fields[1])
+        if strength is not None:
+            keys["perceptron"], field = strength, field.fields[0]
     made = {key: make(1.0) for key, make in MODELS.items()}
     named = (key for key, one in made.items() if type(one) is type(field))
     keys["model"] = next(named, "sa")
@@ -84,6 +92,16 @@ def _field_keys(experiment: pf.Experiment) -> dict[str, Any]:
             diagonal = np.array_equal(V, np.diag(np.diag(V)))
             keys["V"] = np.diag(V).tolist() if diagonal else V.tolist()
     return keys
+
+
+def _relu(field: Any) -> float | None:
+    """c, where a field is c relu(x)."""
+    if not isinstance(field, pf.Perceptron):
+        return None
+    W, A, one = np.asarray(field.W), np.asarray(field.A), np.eye(len(field.W))
+    plain = W.shape == A.shape and np.array_equal(A, one) and not np.any(field.b)
+    same = plain and np.array_equal(W, W[0, 0] * one)
+    return float(W[0, 0]) if same and field.activation is jax.nn.relu else None
 
 
 def outside(

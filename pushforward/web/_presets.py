@@ -6,6 +6,7 @@ Failures worth seeing, as states.
 import functools
 
 from pushforward import studies
+from pushforward.web._story import MODEL_FILE
 
 # Three pairs of tokens on the circle, a third of it apart; the pairs are not alike.
 _PAIRS = {
@@ -69,6 +70,21 @@ FAILURES = (
 )
 
 
+# What has no study of its own.
+MODEL = {
+    "id": "trained-model",
+    "title": "A trained model: MiniLM, six layers",
+    "study": "gallery",
+    "reference": "all-MiniLM-L6-v2",
+    "claim": "The words of a sentence after each layer of a trained Transformer, "
+    "scaled to length one: their mean cosine grows with depth, from 0.07 to 0.45.",
+    "group": "figures",
+    "state": {
+        "model": "recorded",
+        "file": MODEL_FILE,
+        "view": {"projection": "pca-now", "color": "index"},
+    },
+}
 PAPER = "geshkovski2023perspective"
 
 
@@ -90,4 +106,4 @@ def all_presets() -> list[dict]:
     figures.sort(key=lambda entry: entry["id"] != "perspective-sphere")
     common = {"study": "gallery", "reference": PAPER}
     failures = [{**common, "group": "failures", **f} for f in FAILURES]
-    return figures + failures
+    return [*figures, MODEL, *failures]

@@ -18,13 +18,14 @@ from pushforward._atomic_files import write_atomically
 from pushforward.errors import InputError
 from pushforward.web import _words
 from pushforward.web._experiment import cluster_radius, experiment_of, radius_of
-from pushforward.web._files import beta_of
+from pushforward.web._files import SHIPPED, beta_of, shipped
 from pushforward.web._fit import of_experiment, parse
+from pushforward.web._jobs import stored_run
 from pushforward.web._phase import Diagram, whole
 from pushforward.web._presets import all_presets
 from pushforward.web._recorded import packed_frames, recorded_frames
 from pushforward.web._socket import finite
-from pushforward.web._state import State, nothing
+from pushforward.web._state import State
 from pushforward.web._static import static_folder
 from pushforward.web._story import STORY
 
@@ -59,7 +60,7 @@ def write_site(
     }
     asked = [preset["state"] for preset in chosen]
     for k, given in enumerate([*asked, *STORY]):
-        state, _ = parse(given, nothing)
+        state, _ = parse(given, shipped)
         told(f"{k + 1} of {len(asked) + len(STORY)}: {_words.words(state)}")
         name = state.digest()
         if name in catalog["runs"]:
@@ -108,9 +109,15 @@ def write_page(path: pathlib.Path, run: pf.Trajectory, title: str, experiment=No
 
 def recorded_state(state: State) -> tuple[dict, str]:
     """What the page is told of a state, and the frames of its run."""
-    run = experiment_of(state).vary(observe={}).run()
+    if state.model == "recorded":
+        run = stored_run(SHIPPED, state)
+    else:
+        run = experiment_of(state).vary(observe={}).run()
     frames, done = recorded_frames(run, state.beta, radius_of(state))
-    return _described(state, done, state.digest()), _squeezed(frames)
+    about = _described(state, done, state.digest())
+    known = shipped(state.file or "")
+    about["accepted"]["labels"] = [] if known is None else known["words"]
+    return about, _squeezed(frames)
 
 
 def recorded_run(run: pf.Trajectory, title: str, experiment) -> tuple[dict, str]:

@@ -40,6 +40,8 @@ class State:
     t1: float = DEFAULT["t1"]
     seed: int = DEFAULT["seed"]
     init: str = DEFAULT["init"]
+    norm: str = DEFAULT["norm"]
+    perceptron: float = DEFAULT["perceptron"]
     heads: int = DEFAULT["heads"]
     noise: float = DEFAULT["noise"]
     weights: str = DEFAULT["weights"]

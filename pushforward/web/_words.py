@@ -1,56 +1,14 @@
-"""A state in words: its equation with the numbers in it, and what the run is called."""
+"""A state in words, and what a page is told before its frames come."""
 
 from pushforward.experiments import CONTROLS
 from pushforward.web._experiment import matrices_of, radius_of, texts_of
 from pushforward.web._state import State
 
 
-def equation(state: State) -> str:
-    """The equation of motion with the numbers of the state in it."""
-    if state.model == "recorded":
-        return "recorded layer by layer, not integrated"
-    beta = f"{state.beta:g}"
-    if state.model == "rescaled":
-        value = _value(state) if state.V else ""
-        return (
-            f"dz_i/dt = Σ_j P_ij {value}(z_j − z_i),  "
-            f"P_ij ∝ e^{{{beta} ⟨e^{{tV}}z_i, e^{{tV}}z_j⟩}}"
-        )
-    value = "" if state.V in (None, "identity") else _value(state)
-    general = state.heads > 1 or (isinstance(state.V, str) and ":" in state.V)
-    q, k = ("Q ", "K ") if general else ("", "")
-    value = "V " if general and not value else value
-    index = "k" if state.model == "causal" else "i"
-    pair = f"⟨{q}x_{index}, {k}x_j⟩"
-    over = "Σ_{j≤k}" if state.model == "causal" else "Σ_j"
-    weight = f"w_j e^{{{beta} {pair}}}"
-    noise = f" + {state.noise:g} P ∘ dW/dt" if state.noise > 0 else ""
-    heads = f"Σ_{{h=1..{state.heads}}} " if state.heads > 1 else ""
-    if state.solver == "layers":
-        step = f"{state.h:g}"
-        return (
-            f"x_i ← normalize( x_i + {step} {heads}{over} {weight} {value}x_j / Z_i )"
-        )
-    if state.model == "hardmax":
-        inside = f"{heads}mean of {value}x_j over the largest {pair}"
-    elif state.model == "usa":
-        inside = f"{heads}e^{{-{abs(state.beta):g}}} {over} {weight} {value}x_j"
-    else:
-        inside = f"{heads}{over} {weight} {value}x_j / Z_{index}"
-    return f"dx_{index}/dt = P_{{x_{index}}}[ {inside} ]{noise}"
-
-
-def _value(state: State) -> str:
-    if state.V == "minus":
-        return "(-1) "
-    if isinstance(state.V, tuple) and not isinstance(state.V[0], tuple):
-        return f"diag({', '.join(f'{v:g}' for v in state.V)}) "
-    return "V "
-
-
 def words(state: State) -> str:
     """The run in one sentence, for those who do not see the canvas."""
-    where = "the circle" if state.d == 2 else f"the unit sphere of R^{state.d}"
+    where = f"the sphere of R^{state.d}"
+    where = {2: "the circle", 3: "the sphere"}.get(state.d, where)
     if state.model == "rescaled":
         where = f"R^{state.d}"
     if state.model == "recorded":
@@ -92,7 +50,6 @@ def accepted(state: State, done: dict | None) -> dict:
         "n": state.n,
         "d": state.d,
         "frames": state.frames if done is None else done["frames"],
-        "equation": equation(state),
         **texts_of(state),
         "words": words(state),
         "radius": radius_of(state),

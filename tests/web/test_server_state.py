@@ -12,6 +12,7 @@ from pushforward.errors import InputError
 from pushforward.measures import components
 from pushforward.web import _caps
 from pushforward.web._experiment import cluster_radius, experiment_of, link_of
+from pushforward.web._files import shipped
 from pushforward.web._fit import parse
 from pushforward.web._presets import all_presets
 from pushforward.web._record import Labels, plateaus
@@ -190,7 +191,7 @@ def test_presets_run_as_they_are():
     found = all_presets()
     assert len({preset["id"] for preset in found}) == len(found)
     for preset in found:
-        state, notes = parse(json.loads(json.dumps(preset["state"])))
+        state, notes = parse(json.loads(json.dumps(preset["state"])), shipped)
         assert notes == [], (preset["id"], notes)
         assert len(link_of(state)) < 2000
         assert preset["title"] and preset["claim"] and preset["reference"]

@@ -54,7 +54,7 @@ class Hand:
         """Trade the token, then open the link of a state and wait for its run."""
         traded = self.context.request.get(self.server.address, max_redirects=0)
         assert traded.status == 303, "the token is traded without loading the page"
-        self.page.goto(self.server.origin + "/" + (link_of(state) if state else ""))
+        self.page.goto(self.server.origin + "/" + link_of(state))
         if wait:
             self.wait_run()
         else:

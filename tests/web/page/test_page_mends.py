@@ -32,7 +32,9 @@ def test_help_and_story_open_where_they_can_be_read(opened, size):
     hand.page.keyboard.press("Escape")
     hand.page.click("#story-open")
     hand.until("() => pushforward.complete()", "the first step")
-    assert seen(hand, "#story h2") and seen(hand, "#story-main")
+    assert seen(hand, "[data-open] h2"), "a chapter begins where it is seen"
+    hand.page.locator("#story-main").scroll_into_view_if_needed()
+    assert seen(hand, "#story-main")
     box = hand.page.locator("#stage .pf-canvas").bounding_box()
     assert box["y"] > -1 and box["height"] >= 150, "the stage stays"
 
@@ -50,7 +52,8 @@ def test_the_story_hides_the_answer_until_it_was_asked(opened):
     )
     main.click()
     main.click()
-    hand.until("() => document.querySelector('.told').textContent", "the explanation")
+    told = "() => document.querySelector('[data-open] .told').textContent"
+    hand.until(told, "the explanation")
     assert charts.is_visible() and status.is_visible()
 
 

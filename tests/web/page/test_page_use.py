@@ -167,18 +167,21 @@ def test_bad_links_are_clamped_and_said(opened):
 
 
 def test_story_plays_with_one_button(hand):
-    """Set, ask, play, explain: the first step, without another control."""
+    """Set, ask, play, explain: the first chapter, without another control."""
     hand.page.click("#story-open")
     main = hand.page.locator("#story-main")
-    hand.until("() => pushforward.complete()", "the first step")
+    hand.until("() => pushforward.complete()", "the first chapter")
     hand.page.wait_for_timeout(50)
     assert main.text_content() == "Play and see"
-    hand.page.locator("input[name=prediction]").nth(1).check()
+    assert hand.call("() => pushforward.labels()")[2] == "bank", "words are tokens"
+    hand.page.locator("[data-open] input").nth(1).check()
     main.click()
     main.click()
-    hand.until("() => document.querySelector('.told').textContent", "the explanation")
-    told = hand.page.locator(".told").text_content()
+    told = "() => document.querySelector('[data-open] .told').textContent"
+    words = hand.until(told, "the explanation")
     last = hand.numbers(hand.call("() => pushforward.frames()") - 1)
-    assert f"{int(last['clusters'])} clusters at t = 20" in told
-    assert "this is what happened" in hand.page.locator(".choices").text_content()
-    assert main.text_content() == "Next step"
+    assert f"{int(last['clusters'])} cluster" in words and "t = 20" in words
+    chosen = hand.page.locator("[data-open] .choices").text_content()
+    assert "this is what happened" in chosen
+    assert "arXiv:2305.05465" in hand.page.locator("[data-open] .source").text_content()
+    assert main.text_content() == "Next chapter"

@@ -1,6 +1,6 @@
 /** The six controls, and the native inputs that speak for them. */
 import { byId, element, say } from "./dom";
-import type { Explorer } from "./explorer";
+import { wordsOf, type Explorer } from "./explorer";
 import { compactNumber } from "./numbers";
 import { BETA_STEPS, betaOf, DIMENSIONS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "./scales";
 import { controlOf } from "./state";
@@ -29,6 +29,11 @@ export class Controls {
     this.exact(this.betaNumber, (beta) => explorer.change({ beta }));
     this.exact(this.nNumber, (n) => explorer.change({ n }));
     this.exact(this.dNumber, (d) => explorer.change({ d }));
+    const sentence = byId<HTMLInputElement>("sentence");
+    sentence.addEventListener("change", () => this.name(sentence.value));
+    explorer.on("state", () => {
+      if (document.activeElement !== sentence) sentence.value = explorer.state.view.words ?? "";
+    });
     this.speed.value = "50";
     this.speed.addEventListener("input", () => this.setSpeed());
     this.setSpeed();
@@ -49,6 +54,14 @@ export class Controls {
   /** One press of + or - on the keyboard. */
   nudgeBeta(direction: 1 | -1): void {
     this.explorer.change({ beta: stepBeta(this.explorer.state.beta, direction) });
+  }
+
+  /** The words of a sentence become the tokens: as many, and named so. */
+  private name(sentence: string): void {
+    const { n } = this.explorer.state;
+    const words = wordsOf(sentence);
+    this.explorer.view({ words: words.length === 0 ? null : sentence.trim() });
+    if (words.length > 0 && words.length !== n) this.explorer.change({ n: words.length }, 0);
   }
 
   /** The exact number beside a slider; its name, help and range are declared in Python. */

@@ -29,6 +29,8 @@ export interface Events {
 type Listeners = { [K in keyof Events]: Events[K][] };
 const REST = 160;
 
+export const wordsOf = (sentence: string | null): string[] => (sentence ?? "").split(/\s+/).filter((word) => word !== "");
+
 export class Explorer {
   state: State = defaultState();
   /** The last answer of the server: what a link is made of. */
@@ -148,6 +150,14 @@ export class Explorer {
 
   stop(): void {
     this.source.stop();
+  }
+
+  /** A word for each token: of the sentence that was typed, or of the file; none where they do not fit. */
+  get labels(): readonly string[] {
+    const n = this.run?.accepted.n ?? this.state.n;
+    const typed = wordsOf(this.state.view.words);
+    const known = typed.length === n ? typed : (this.run?.accepted.labels ?? []);
+    return known.length === n ? known : [];
   }
 
   private computing(t: number, fraction: number): void {

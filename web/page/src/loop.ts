@@ -1,9 +1,11 @@
 /** The animation loop, and everything that follows the play head. */
 import { alternative, honesty, kindInWords, runInWords, statusSentence } from "./words";
 import { byId, debounce, element, say } from "./dom";
+import { equationOf } from "./equation";
 import type { Explorer } from "./explorer";
 import type { Legend } from "./legend";
 import { Meter } from "./player";
+import type { Beside } from "./panels/beside";
 import type { Ribbon } from "./ribbon";
 import type { Stage } from "./stage/stage";
 import { stageNote } from "./notes";
@@ -11,6 +13,7 @@ import type { Axis } from "./state";
 import { nextTheme, type Theme } from "./theme";
 
 interface Parts {
+  beside: Beside;
   explorer: Explorer;
   stage: Stage;
   ribbon: Ribbon;
@@ -47,9 +50,10 @@ export function startLoop(parts: Parts): void {
       mark(parts);
       meter.mark(now, performance.now() - begun);
     }
+    parts.beside.render();
   };
   requestAnimationFrame(turn);
-  debugHandle(explorer, stage, meter);
+  debugHandle(explorer, stage, ribbon, meter);
 }
 
 let marked = "";
@@ -68,7 +72,7 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
   legend.show(state.view.color, stage.endShares, run.slots, theme(), state.view.marks === "shapes");
-  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space));
+  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space, stage.enlarged));
 }
 
 function wireRun({ explorer, ribbon, stage }: Parts): void {
@@ -138,10 +142,17 @@ function wireWords({ explorer }: Parts): void {
     status();
     speak();
   });
+  let typeset = "";
+  explorer.on("state", () => {
+    const { view: _view, moved: _moved, preset: _preset, ...run } = explorer.state;
+    const key = JSON.stringify(run);
+    if (key === typeset) return;
+    typeset = key;
+    byId("equation").replaceChildren(equationOf(explorer.state));
+  });
   explorer.on("selected", speak);
   explorer.on("run", (run) => {
     if (!run.preview) say(byId("words"), run.accepted.words ?? runInWords(run.state));
-    say(byId("equation"), run.accepted.equation ?? "");
     say(byId("alt"), "");
     byId("honesty").replaceChildren();
   });
@@ -152,7 +163,7 @@ function wireWords({ explorer }: Parts): void {
 }
 
 /** For tests and for the curious: `pushforward.numbers(10)` in the console. */
-function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
+function debugHandle(explorer: Explorer, stage: Stage, ribbon: Ribbon, meter: Meter): void {
   const handle = {
     state: () => structuredClone(explorer.state),
     frame: () => explorer.player.frame,
@@ -164,6 +175,14 @@ function debugHandle(explorer: Explorer, stage: Stage, meter: Meter): void {
     goto: (k: number) => explorer.goto(k),
     place: (i: number) => stage.place(i),
     camera: () => stage.orbit.camera,
+    front: (i: number) => stage.place(i)?.front ?? false,
+    points: (k: number) => {
+      const frame = explorer.run?.frames[k];
+      return frame === undefined ? null : Array.from({ length: frame.n }, (_, i) => [...frame.points.subarray(i * frame.dshow, (i + 1) * frame.dshow)]);
+    },
+    curves: () => ribbon.curves,
+    labels: () => [...explorer.labels],
+    enlarged: () => stage.enlarged,
     row: () => (stage.look.row === null ? null : Array.from(stage.look.row)),
     fps: () => meter.rate,
     cost: () => meter.cost,

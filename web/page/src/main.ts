@@ -12,6 +12,7 @@ import { listen } from "./keyboard";
 import { Legend } from "./legend";
 import { decodeLink } from "./link";
 import { clampSentence, notice } from "./notices";
+import { Beside } from "./panels/beside";
 import { AttentionPanel } from "./panels/attention";
 import { PhasePanel } from "./panels/phase";
 import { SharingPanel } from "./panels/sharing";
@@ -41,9 +42,13 @@ const presetList = new Presets(explorer);
 const attention = new AttentionPanel(explorer, theme, (row, moved) => {
   Object.assign(stage.look, { row, moved });
   stage.relight();
+}, (forces) => {
+  stage.arrows = forces === null || forces.velocity.length > 3 ? null : { token: forces.token, parts: forces.parts.map(({ vector }) => vector), velocity: forces.velocity };
+  stage.relight();
 });
 const phase = new PhasePanel(explorer, theme);
 story = new StoryPanel(explorer);
+const beside = new Beside(explorer, stage, ribbon, theme);
 const sharing = new SharingPanel(explorer, stage);
 const tabs = new Tabs((panel) => explorer.view({ panel }));
 
@@ -58,8 +63,7 @@ explorer.on("clamped", (clamped) => notice(clamped.map(clampSentence), "warning"
 explorer.on("notice", (lines) => notice(lines, "warning"));
 byId("story-open").addEventListener("click", () => {
   explorer.view({ panel: "story" });
-  story?.go(0);
-  byId("story-main").scrollIntoView({ block: "nearest" });
+  story?.show(0);
 });
 const veil = (): void => {
   const veiled = story?.active ?? false;
@@ -78,7 +82,7 @@ byId<HTMLDetailsElement>("equation-box").open = innerWidth >= 1320;
 const keys = shortcuts({ explorer, controls, presets: presetList, sharing, stage });
 fillHelp(keys);
 listen(keys);
-startLoop({ explorer, stage, ribbon, legend: new Legend(byId("legend")), theme });
+startLoop({ beside, explorer, stage, ribbon, legend: new Legend(byId("legend")), theme });
 
 const LATEST = 2000;
 let described = false;
@@ -97,7 +101,8 @@ async function describe(): Promise<void> {
 async function open(hash: string): Promise<void> {
   const found = await decodeLink(hash);
   if (typeof found === "string") notice([found], "warning");
-  explorer.load(typeof found === "string" || found === null ? (SITE?.runs[SITE.first]?.accepted.state ?? {}) : found);
+  const first = { preset: "perspective-sphere", ...SITE?.runs[SITE.first]?.accepted.state, view: { panel: SITE !== undefined && SITE.presets.length === 0 ? "attention" : "story" } };
+  explorer.load(typeof found === "string" || found === null ? first : found);
 }
 
 addEventListener("hashchange", (event) => void open(new URL(event.newURL).hash));

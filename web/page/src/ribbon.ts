@@ -24,6 +24,7 @@ export class Ribbon {
   private run: Run | null = null;
   private axis: Axis = "linear";
   private theme: Theme = LIGHT;
+  private other: Run | null = null;
   private position = 0;
   /** What the chips show now. */
   private told: { k: number; run: Run | null } = { k: -1, run: null };
@@ -60,6 +61,17 @@ export class Ribbon {
     this.rebuild();
   }
 
+  /** How many curves the upper chart has. */
+  get curves(): number {
+    return (this.plots[0]?.series.length ?? 1) - 1;
+  }
+
+  /** Another run to compare with, drawn fainter; null for none. */
+  beside(other: Run | null): void {
+    this.other = other;
+    if (this.run !== null) this.rebuild();
+  }
+
   /** More frames came, or the plateaus are known. */
   update(): void {
     if (this.run === null) return;
@@ -94,7 +106,22 @@ export class Ribbon {
   /** What is not a number (the energy of tokens without a sphere) leaves a gap. */
   private data(names: readonly SeriesName[]): uPlot.AlignedData {
     const run = this.run as Run;
-    return [this.xs, ...names.map((name) => run.series(name).map((y) => (Number.isFinite(y) ? y : null)))] as uPlot.AlignedData;
+    const finite = (y: number): number | null => (Number.isFinite(y) ? y : null);
+    const faint = this.other === null ? [] : names.map((name) => this.otherSeries(this.other as Run, name).map(finite));
+    return [this.xs, ...names.map((name) => run.series(name).map(finite)), ...faint] as uPlot.AlignedData;
+  }
+
+  /** The other run where this one has its frames. */
+  private otherSeries(other: Run, name: SeriesName): number[] {
+    const [xs, ys] = [axisValues(other, this.axis), other.series(name)];
+    let k = 0;
+    return this.xs.map((x) => {
+      if (x > (xs.at(-1) ?? 0)) return NaN;
+      while (k + 2 < xs.length && (xs[k + 1] as number) <= x) k += 1;
+      const [a, b] = [xs[k] as number, xs[k + 1] ?? (xs[k] as number)];
+      const u = b > a ? Math.max(0, (x - a) / (b - a)) : 0;
+      return name === "clusters" ? (ys[k] as number) : (1 - u) * (ys[k] as number) + u * (ys[k + 1] ?? (ys[k] as number));
+    });
   }
 
   private rebuild(): void {
@@ -130,10 +157,10 @@ export class Ribbon {
       ],
       series: [
         {},
-        ...names.map((name): uPlot.Series => {
+        ...[false, ...(this.other === null ? [] : [true])].flatMap((faint) => names.map((name): uPlot.Series => {
           const stepped = counts ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
-          return { label: LABELS[name], stroke: theme.series[name], width: 2, dash: DASHES[name], points: { show: false }, ...(stepped ? { paths: stepped } : {}) };
-        }),
+          return { label: LABELS[name], stroke: theme.series[name] + (faint ? "70" : ""), width: faint ? 4 : 2, dash: DASHES[name], points: { show: false }, ...(stepped ? { paths: stepped } : {}) };
+        })),
       ],
       hooks: { drawClear: [(u) => this.shade(u)], setCursor: [(u) => this.tell(u)] },
     };

@@ -36,7 +36,6 @@ export interface Accepted {
   frames: number;
   space?: string;
   radius?: number;
-  equation: string;
   python: string;
   toml?: string;
   command: string;

@@ -8,7 +8,7 @@ import { dismissAll, notice } from "./notices";
 import type { Presets } from "./presets";
 import type { SharingPanel } from "./panels/sharing";
 import type { Stage } from "./stage/stage";
-import { mayMove, nudged, turnStage, withMoved } from "./staging";
+import { mayMove, movedNow, nudged, turnStage } from "./staging";
 import { COLORS, type ColorMode } from "./state";
 import { nextTheme } from "./theme";
 
@@ -35,12 +35,12 @@ function plateau(explorer: Explorer, step: 1 | -1): void {
 
 function nudge({ explorer, stage }: Parts, key: string): void {
   const token = explorer.state.view.selected;
-  const first = explorer.run?.frames[0];
+  const first = explorer.run?.frames[explorer.player.frame];
   if (token === null || first === undefined) return notice(["Select a token first: , and . go through them."]);
   if (!mayMove(explorer)) return;
   const [dx, dy] = DIRECTIONS[key] ?? [0, 0];
   const point = [...first.points.subarray(token * first.dshow, (token + 1) * first.dshow)];
-  explorer.change({ moved: withMoved(explorer.state.moved, token, nudged(point, NUDGE * dx, NUDGE * dy)) }, 120);
+  explorer.change({ moved: movedNow(explorer, token, nudged(point, NUDGE * dx, NUDGE * dy)) }, 120);
   stage.refresh();
 }
 
@@ -68,7 +68,7 @@ export function shortcuts(parts: Parts): Shortcut[] {
     entry(",", ",", "select the token before", () => nextToken(explorer, -1)),
     entry(".", ".", "select the next token", () => nextToken(explorer, 1)),
     entry("alt+ArrowLeft alt+ArrowRight alt+ArrowUp alt+ArrowDown", "alt + arrows", "turn the stage", (e) => turnStage(stage, e.key.slice(5).toLowerCase())),
-    entry("alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown", "shift + alt + arrows", "move the start of the selected token", (e) => nudge(parts, e.key)),
+    entry("alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown", "shift + alt + arrows", "move the selected token; a new run begins there", (e) => nudge(parts, e.key)),
     entry("c", "c", "next colouring", () => explorer.view({ color: COLORS[(COLORS.indexOf(explorer.state.view.color) + 1) % COLORS.length] as ColorMode })),
     entry("t", "t", "light or dark", () => explorer.view({ theme: nextTheme(explorer.state.view.theme) })),
     entry("a", "a", "attention matrix", () => explorer.view({ panel: "attention" })),

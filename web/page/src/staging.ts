@@ -2,6 +2,7 @@
 import { byId, debounce } from "./dom";
 import type { Explorer } from "./explorer";
 import { notice } from "./notices";
+import { compactNumber } from "./numbers";
 import { Stage } from "./stage/stage";
 import type { ColorMode, Marks, Moved, Projection } from "./state";
 import { prefersStill, type Theme } from "./theme";
@@ -28,9 +29,10 @@ export function nudged(point: readonly number[], dx: number, dy: number): number
 export function openStage(explorer: Explorer, theme: () => Theme): Stage {
   const stage = new Stage(byId("stage"), {
     select: (token) => explorer.select(token),
+    over: () => (explorer.run?.accepted.n ?? Infinity) <= MOST_TAKEN && movable(explorer),
     grab: () => mayMove(explorer),
     move: (token, point, final) => {
-      if (final) explorer.change({ moved: withMoved(explorer.state.moved, token, point) }, 0);
+      if (final) explorer.change({ moved: movedNow(explorer, token, point) }, 0);
     },
     turned: (camera) => {
       aimed = camera.join();
@@ -46,6 +48,8 @@ export function openStage(explorer: Explorer, theme: () => Theme): Stage {
   wireButtons(stage);
   explorer.on("run", (run) => {
     stage.setRun(run);
+    stage.labels = explorer.labels;
+    stage.arrows = null;
     byId("projection-field").hidden = run.accepted.d <= 3;
     byId<HTMLInputElement>("token").max = String(run.accepted.n - 1);
   });
@@ -54,17 +58,30 @@ export function openStage(explorer: Explorer, theme: () => Theme): Stage {
   return stage;
 }
 
-/** Only starts can be moved: in d = 2 and 3, from frame 0, while paused. */
+/** With more tokens than this a drag turns the sphere, and shift takes a token. */
+const MOST_TAKEN = 256;
+
+/** Tokens of the circle and the sphere can be taken, at any time. */
+function movable({ run }: Explorer): boolean {
+  return run !== null && run.accepted.d <= 3 && run.state.model !== "recorded" && run.accepted.space !== "euclidean";
+}
+
 export function mayMove(explorer: Explorer): boolean {
-  if (explorer.run === null || explorer.run.accepted.d > 3) {
+  if (!movable(explorer)) {
     notice(["Tokens can be moved by hand on the circle and on the sphere only."], "warning");
     return false;
   }
-  if (explorer.player.frame !== 0 || explorer.player.playing) {
-    explorer.goto(0);
-    notice(["A token is moved at its start: the play head went back to t = 0."]);
-  }
+  if (explorer.player.playing) explorer.toggle();
   return true;
+}
+
+/** The start of a run with one token moved: at t > 0 all tokens start where they are now. */
+export function movedNow(explorer: Explorer, token: number, point: number[]): Moved[] {
+  const frame = explorer.run?.frames[explorer.player.frame];
+  if (frame === undefined || explorer.player.frame === 0) return withMoved(explorer.state.moved, token, point);
+  notice([`A new run begins here: with the tokens as they were at t = ${compactNumber(frame.t)}, and one of them moved.`]);
+  const at = (i: number): number[] => [...frame.points.subarray(i * frame.dshow, (i + 1) * frame.dshow)].map((x) => Number(x.toPrecision(9)));
+  return Array.from({ length: frame.n }, (_, i): Moved => [i, i === token ? point : at(i)]);
 }
 
 /** How the stage is turned now, by a hand or by a link. */
@@ -73,6 +90,11 @@ let aimed = "";
 function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
   const { view } = explorer.state;
   const { look } = stage;
+  const labels = explorer.labels;
+  if (labels.join() !== stage.labels.join()) {
+    stage.labels = labels;
+    stage.refresh();
+  }
   const now = theme();
   const changed = look.color !== view.color || look.projection !== view.projection || look.axis !== view.axis || look.shapes !== (view.marks === "shapes");
   Object.assign(look, { color: view.color, projection: view.projection, axis: view.axis, shapes: view.marks === "shapes" });

@@ -26,6 +26,7 @@ export const COLORS = ["cluster", "start", "index", "mass", "speed"] as const;
 export const PROJECTIONS = ["pca-end", "pca-now", "axes"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
 export const MARKS = ["balls", "shapes"] as const;
+export const MOST_LETTERS = 600;
 export const PANELS = ["attention", "phase", "story", "share"] as const;
 
 export type Axis = (typeof AXES)[number];
@@ -47,6 +48,8 @@ export interface View {
   marks: Marks;
   /** How the stage is turned, a quaternion, and how far away the eye is; null as it was built. */
   camera: number[] | null;
+  /** A sentence whose words name the tokens. */
+  words: string | null;
 }
 
 export interface State {
@@ -59,6 +62,8 @@ export interface State {
   seed: number;
   init: string;
   file: string | null;
+  norm: "post" | "unit" | "depth";
+  perceptron: number;
   heads: number;
   /** Null is the identity; a list is a diagonal; a list of rows is a whole matrix. */
   V: null | string | number[] | number[][];
@@ -78,7 +83,7 @@ export interface State {
 export type Asked = Record<string, unknown>;
 
 export const VIEW_DEFAULTS: Readonly<View> = Object.freeze({
-  axis: "linear", color: "cluster", projection: "pca-end", frame: null, selected: null, theme: "auto", panel: "attention", marks: "balls", camera: null,
+  axis: "linear", color: "cluster", projection: "pca-end", frame: null, selected: null, theme: "auto", panel: "attention", marks: "balls", camera: null, words: null,
 });
 const VIEW_CHOICES: Readonly<Record<string, readonly unknown[]>> = { axis: AXES, color: COLORS, projection: PROJECTIONS, theme: THEMES, panel: PANELS, marks: MARKS };
 
@@ -110,6 +115,7 @@ function viewOf(asked: unknown): View {
   for (const [key, value] of Object.entries(asked ?? {})) {
     if (VIEW_CHOICES[key]?.includes(value)) view[key] = value;
     else if (key === "camera" && Array.isArray(value) && value.length === 5 && value.every(Number.isFinite)) view.camera = value as number[];
+    else if (key === "words" && typeof value === "string") view.words = value.slice(0, MOST_LETTERS);
     else if ((key === "frame" || key === "selected") && Number.isInteger(value) && (value as number) >= 0) view[key] = value as number;
   }
   return view;

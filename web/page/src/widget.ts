@@ -32,7 +32,7 @@ interface Meta {
 /** A run from the binary trait; nothing is asked from anywhere. */
 export function runFromTraits(bytes: DataView, meta: Meta): Run {
   const accepted: Accepted = {
-    run: "notebook", state: {}, n: meta.n, d: meta.d, frames: meta.frames, equation: "", python: "", command: "",
+    run: "notebook", state: {}, n: meta.n, d: meta.d, frames: meta.frames, python: "", command: "",
     words: meta.words ?? "", ...(meta.space ? { space: meta.space } : {}),
   };
   const run = new Run(0, accepted, { ...defaultState(), n: meta.n, d: meta.d });
@@ -58,7 +58,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 
   const player = new Player();
   const legend = new Legend(legendHost);
-  const stage = new Stage(stageHost, { select: (token) => select(token), grab: () => false, move: () => undefined });
+  const stage = new Stage(stageHost, { select: (token) => select(token), over: () => false, grab: () => false, move: () => undefined });
   stage.still = prefersStill();
   if (meta.d === 2) stage.look.color = "start";
   const ribbon = new Ribbon(ribbonHost, (k) => seek(k));

@@ -46,6 +46,7 @@ export function kindInWords(kind: string): string {
 
 /** The small print of a finished run. */
 export function honesty(done: Done): string[] {
+  if (done.steps === 0) return [done.dtype]; // recorded, not integrated
   const steps = `${plural(done.steps, "step")}${done.rejected > 0 ? `, ${compactNumber(done.rejected)} rejected` : ""}`;
   return [
     `norm drift ${done.norm_drift === null ? "not finite" : compactNumber(done.norm_drift, 3)}`,

@@ -38,7 +38,7 @@ export function frameBytes(made: Made): ArrayBuffer {
 export function madeRun(frames: Made[]): Run {
   const n = frames[0]?.points.length ?? 0;
   const d = frames[0]?.points[0]?.length ?? 3;
-  const accepted: Accepted = { run: "ab", state: {}, n, d, frames: frames.length, equation: "", python: "", command: "", words: "" };
+  const accepted: Accepted = { run: "ab", state: {}, n, d, frames: frames.length, python: "", command: "", words: "" };
   const run = new Run(7, accepted, { ...defaultState(), n, d });
   frames.forEach((made, index) => run.add(parseFrame(frameBytes({ index, ...made }))));
   return run;

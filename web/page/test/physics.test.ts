@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Frame } from "../src/frames";
-import { movedInWords, pullsInWords } from "../src/panels/matrix";
+import { forcesOf } from "../src/panels/forces";
+import { movedInWords } from "../src/panels/matrix";
 import { components, Names } from "../src/physics/clusters";
 import { attentionMatrix, pulls, velocity, type Field } from "../src/physics/field";
 import { uniformTokens } from "../src/physics/normals";
@@ -11,6 +12,8 @@ import { flow } from "../src/physics/solver";
 interface Case {
   name: string;
   model: Field["model"];
+  norm: "post" | "unit" | "depth";
+  perceptron: number;
   beta: number;
   d: number;
   mass: number[];
@@ -28,7 +31,7 @@ interface Case {
 /** Made by pushforward: `python tests/web/preview_cases.py`. */
 const CASES = JSON.parse(readFileSync("test/preview.json", "utf8")) as Case[];
 const flat = (rows: number[][] | null): Float64Array | null => (rows === null ? null : Float64Array.from(rows.flat()));
-const fieldOf = (c: Case): Field => ({ model: c.model, beta: c.beta, n: c.start.length, d: c.d, mass: Float64Array.from(c.mass), heads: c.heads.map((h) => ({ Q: flat(h.Q), K: flat(h.K), V: flat(h.V) })) });
+const fieldOf = (c: Case): Field => ({ model: c.model, norm: c.norm, perceptron: c.perceptron, beta: c.beta, n: c.start.length, d: c.d, mass: Float64Array.from(c.mass), heads: c.heads.map((h) => ({ Q: flat(h.Q), K: flat(h.K), V: flat(h.V) })) });
 const worst = (a: ArrayLike<number>, b: number[][]): number => b.flat().reduce((top, y, m) => Math.max(top, Math.abs((a[m] as number) - y)), 0);
 
 describe("the preview beside the library", () => {
@@ -52,25 +55,66 @@ describe("the preview beside the library", () => {
   }
 });
 
+interface Drawn {
+  model: Field["model"];
+  beta: number;
+  start: number[][];
+  end: number[][];
+  clusters: number;
+}
+
+describe("two hundred random states beside the library", () => {
+  const states = JSON.parse(readFileSync("test/states.json", "utf8")) as Drawn[];
+  it("end within 1e-4 at t = 20 and count the same clusters", () => {
+    expect(states.length).toBe(200);
+    for (const drawn of states) {
+      const n = drawn.start.length;
+      const d = drawn.start[0]!.length;
+      const field: Field = { model: drawn.model, beta: drawn.beta, n, d, mass: new Float64Array(n).fill(1 / n), heads: [{ Q: null, K: null, V: null }] };
+      const [, last] = [...flow({ field, start: flat(drawn.start) as Float64Array, times: Float64Array.of(0, 20), noise: 0, normal: () => 0 })];
+      expect(worst(last!.x, drawn.end), JSON.stringify(drawn)).toBeLessThan(1e-4);
+      expect(new Set(components(last!.x, n, d, 0.05)).size).toBe(drawn.clusters);
+    }
+  });
+  it("know the general loop and the loop over pairs as one", () => {
+    const one: Field = { model: "sa", beta: 5, n: 8, d: 3, mass: Float64Array.from([1, 2, 3, 4, 5, 6, 7, 8], (m) => m / 36), heads: [{ Q: null, K: null, V: null }] };
+    const identity = Float64Array.of(1, 0, 0, 0, 1, 0, 0, 0, 1);
+    const x = uniformTokens(8, 3, 2);
+    for (let i = 0; i < 8; i++) {
+      const r = Math.hypot(...x.subarray(3 * i, 3 * i + 3));
+      for (let c = 0; c < 3; c++) x[3 * i + c]! /= r;
+    }
+    for (const model of ["sa", "usa", "causal"] as const) {
+      const [a, b] = [new Float64Array(24), new Float64Array(24)];
+      velocity({ ...one, model }, x, a);
+      velocity({ ...one, model, heads: [{ Q: identity, K: null, V: null }] }, x, b);
+      for (let m = 0; m < 24; m++) expect(a[m]).toBeCloseTo(b[m] as number, 13);
+    }
+  });
+});
+
 describe("the pieces", () => {
   const field: Field = { model: "sa", beta: 3, n: 5, d: 3, mass: new Float64Array(5).fill(0.2), heads: [{ Q: null, K: null, V: null }] };
   const x = uniformTokens(5, 3, 1);
   it("splits the velocity of a token into the pulls of all", () => {
     const v = new Float64Array(15);
     velocity(field, x, v);
-    const parts = pulls(field, x, 2);
-    for (let c = 0; c < 3; c++) {
-      let sum = 0;
-      for (let j = 0; j < 5; j++) sum += parts[3 * j + c] as number;
-      expect(sum).toBeCloseTo(v[6 + c] as number, 12);
+    for (const more of [{}, { norm: "unit" as const, perceptron: 0.3 }, { norm: "depth" as const }]) {
+      const own = { ...field, ...more };
+      velocity(own, x, v, 3);
+      const parts = pulls(own, x, 2, 3);
+      for (let c = 0; c < 3; c++) expect(parts.reduce((sum, { vector }) => sum + (vector[c] as number), 0)).toBeCloseTo(v[6 + c] as number, 12);
     }
   });
   it("says who pulls a token, strongest first", () => {
     const flat = { ...field, n: 3, d: 2, mass: Float64Array.of(1 / 3, 1 / 3, 1 / 3) };
     const frame = { n: 3, dshow: 2, points: Float32Array.of(1, 0, Math.cos(0.3), Math.sin(0.3), -1, 0.01), labels: Uint16Array.of(0, 1, 2) } as unknown as Frame;
-    const words = pullsInWords(flat, frame, 0, (i) => `#${i}`);
-    expect(words).toMatch(/^Why it moves: #0 is pulled by #1 (99|100) %/);
-    expect(words).toContain("speed 0.1");
+    const forces = forcesOf(flat, frame, 0);
+    expect(forces.parts[0]).toMatchObject({ head: 0, token: 1 });
+    expect(forces.speed).toBeGreaterThan(0.1);
+    const twice = forcesOf({ ...flat, heads: [...flat.heads, ...flat.heads] }, frame, 0);
+    expect(twice.speed).toBeCloseTo(2 * forces.speed, 12);
+    expect(twice.parts.slice(0, 2).map(({ head }) => head).sort()).toEqual([0, 1]);
   });
   it("says who moved a token of a trained model, and who held it back", () => {
     const words = movedInWords([0, 0.1, 0, -0.25], 4, 2);

@@ -9,7 +9,8 @@ import type { Field } from "../physics/field";
 import { shownField } from "../sources/preview";
 import { SITE } from "../sources/site";
 import type { Theme } from "../theme";
-import { liveAnswer, MOST_LIVE, movedInWords, pullsInWords } from "./matrix";
+import { forceList, forcesOf, type Forces } from "./forces";
+import { liveAnswer, MOST_LIVE, movedInWords } from "./matrix";
 
 /** Milliseconds between two matrices while the run plays. */
 const EVERY = 150;
@@ -44,7 +45,7 @@ export class AttentionPanel {
   private readonly curve = element("canvas", { class: "entropy", role: "img", "aria-label": "Entropy of every row" });
   private readonly facts = element("p", { class: "facts" });
   private readonly leaders = element("p", { class: "facts" });
-  private readonly why = element("p", { class: "facts", id: "why" });
+  private readonly why = element("div", { class: "facts", id: "why" });
   private readonly heads = element("div", { class: "heads", role: "group", "aria-label": "Head" });
   private readonly order = element("select", { id: "order" }, ...ORDERS.map(([value, text]) => element("option", { value }, text)));
   private head = 0;
@@ -59,7 +60,7 @@ export class AttentionPanel {
   private fetching = new AbortController();
   private rowFetching = new AbortController();
 
-  constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null, moved: boolean) => void) {
+  constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null, moved: boolean) => void, private readonly forcesChanged: (forces: Forces | null) => void) {
     const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
     const note = element("div", {}, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.scale);
     byId("attention").append(top, this.canvas, note, this.why, this.facts, this.curve, this.leaders);
@@ -88,8 +89,14 @@ export class AttentionPanel {
     this.showHeads();
     if (this.live) return this.follow();
     this.setRow(null);
-    say(this.why, "");
-    say(this.facts, "This matrix comes when the run is done and the head rests.");
+    this.explain(null);
+    this.reveal(false);
+    say(this.facts, SITE === undefined ? "This matrix comes when the run is done and the head rests." : "This page has no server: it knows no matrix of this run.");
+  }
+
+  /** A box without a matrix is not shown. */
+  private reveal(shown: boolean): void {
+    for (const part of [this.canvas, this.curve, this.leaders, this.scale]) part.hidden = !shown;
   }
 
   /** Whether the matrix of the present run can be computed here. */
@@ -110,12 +117,19 @@ export class AttentionPanel {
     this.answer = found;
     const token = state.view.selected;
     this.setRow(token === null ? null : found.rows.slice(token * found.n, (token + 1) * found.n));
-    const labels = run.accepted.labels ?? [];
-    say(this.why, token === null ? "" : pullsInWords(this.field, frame, token, (i) => labels[i] ?? `token ${i}`));
+    this.explain(token === null ? null : forcesOf(this.field, frame, token));
     if (!this.visible) return;
     this.prepare(found.bins, found.matrix);
     this.describe(found, frame.t);
     this.draw();
+  }
+
+  /** Why the selected token moves: a list here, arrows on the stage. */
+  private explain(forces: Forces | null): void {
+    const labels = this.explorer.labels;
+    const heads = this.field?.heads.length ?? 1;
+    this.why.replaceChildren(...(forces === null ? [] : forceList(forces, heads, (i) => labels[i] ?? `token ${i}`)));
+    this.forcesChanged(forces);
   }
 
   private showHeads(): void {
@@ -158,6 +172,7 @@ export class AttentionPanel {
   }
 
   private prepare(bins: number, values: Float32Array): void {
+    this.reveal(true);
     const image = (this.image ??= document.createElement("canvas"));
     image.width = image.height = bins;
     const context = image.getContext("2d");
@@ -205,7 +220,7 @@ export class AttentionPanel {
   private async loadRow(): Promise<void> {
     const { run, player, state } = this.explorer;
     const token = state.view.selected;
-    if (run === null || run.done === null || token === null || player.playing) return;
+    if (run === null || run.done === null || token === null || player.playing || SITE !== undefined) return;
     this.rowFetching.abort();
     this.rowFetching = new AbortController();
     try {

@@ -1,8 +1,7 @@
 /** The attention matrix of any frame, computed here: it lives while the run plays. */
 import type { AttentionAnswer } from "../api";
 import type { Frame } from "../frames";
-import { compactNumber } from "../numbers";
-import { attentionMatrix, pulls, type Field } from "../physics/field";
+import { attentionMatrix, type Field } from "../physics/field";
 
 /** More rows are binned by the server. */
 export const MOST_LIVE = 256;
@@ -29,20 +28,6 @@ export function liveAnswer(field: Field, frame: Frame, head: number, by: string)
 }
 
 const MOST_PULLS = 5;
-
-/** Why a token moves: who pulls it, how hard, and how much of it is left when all pulls are added. */
-export function pullsInWords(field: Field, frame: Frame, token: number, name: (i: number) => string): string {
-  const { n, d } = field;
-  const all = pulls(field, Float64Array.from(frame.points), token);
-  const strength = Array.from({ length: n }, (_, j) => Math.hypot(...all.subarray(j * d, (j + 1) * d)));
-  const total = strength.reduce((a, b) => a + b, 0);
-  const sum = Array.from({ length: d }, (_, c) => strength.reduce((part, _s, j) => part + (all[j * d + c] as number), 0));
-  const speed = Math.hypot(...sum);
-  if (total === 0) return `${name(token)} rests: nobody pulls it.`;
-  const order = [...strength.keys()].sort((i, j) => (strength[j] as number) - (strength[i] as number)).slice(0, MOST_PULLS);
-  const parts = order.map((j) => `${name(j)} ${Math.round((100 * (strength[j] as number)) / total)} %`);
-  return `Why it moves: ${name(token)} is pulled by ${parts.join(", ")}${n > MOST_PULLS ? " and others" : ""}. Added up, ${Math.round((100 * speed) / total)} % of all pulls remain: speed ${compactNumber(speed, 2)}.`;
-}
 
 /** Who moved a token in the layer after a frame: shares of its motion, which negative ones held back. */
 export function movedInWords(shares: readonly number[], frame: number, token: number): string {

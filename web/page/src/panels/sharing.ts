@@ -1,10 +1,13 @@
 /** Link, code and files: what can be taken away from the page. */
 import { exportPath } from "../api";
-import { byId, debounce, say } from "../dom";
+import { byId, debounce, element, say } from "../dom";
 import type { Explorer } from "../explorer";
 import { content, encodeLink, LINK_LIMIT } from "../link";
 import { notice } from "../notices";
+import type { Run } from "../run";
 import type { Stage } from "../stage/stage";
+import { runInWords } from "../words";
+import { cardOf, loopOf } from "./film";
 
 /** Names that mean another machine on another machine. */
 const LOCAL = ["127.0.0.1", "localhost", "[::1]"];
@@ -25,7 +28,9 @@ export class SharingPanel {
     byId("copy-toml").addEventListener("click", () => void copy(explorer.run?.accepted.toml ?? "", "TOML"));
     byId("copy-command").addEventListener("click", () => void copy(explorer.run?.accepted.command ?? "", "Command line"));
     byId("copy-elsewhere").addEventListener("click", () => void copy(byId("elsewhere").textContent ?? "", "Command"));
-    byId("export-view").addEventListener("click", () => void this.saveView());
+    byId("export-view").addEventListener("click", () => void this.save("stage", () => this.stage.picture()));
+    byId("export-card").addEventListener("click", () => void this.save("card", () => cardOf(explorer, stage, stage.look.theme, title(explorer))));
+    byId("export-loop").addEventListener("click", () => void this.save("loop", () => loopOf(explorer, stage, stage.look.theme, (share) => say(byId("export-loop"), `Drawing: ${Math.round(100 * share)} %`))));
     const write = debounce(250, () => void this.writeAddress());
     explorer.on("state", write);
     explorer.on("run", write);
@@ -74,14 +79,24 @@ export class SharingPanel {
     }
   }
 
-  private async saveView(): Promise<void> {
-    const blob = await this.stage.picture();
-    if (blob === null) return;
-    const url = URL.createObjectURL(blob);
-    const anchor = document.createElement("a");
-    anchor.href = url;
-    anchor.download = "pushforward-stage.png";
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  private async save(name: string, made: () => Promise<Blob | null>): Promise<void> {
+    if (this.explorer.run === null) return;
+    const button = byId(name === "stage" ? "export-view" : `export-${name}`);
+    const words = button.textContent ?? "";
+    try {
+      const blob = await made();
+      if (blob === null) return;
+      const url = URL.createObjectURL(blob);
+      element("a", { href: url, download: `pushforward-${name}.png` }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 1000);
+    } finally {
+      say(button, words);
+    }
   }
+}
+
+/** What the run is called: its preset, or what it is made of. */
+function title({ run }: Explorer): string {
+  const chosen = byId<HTMLSelectElement>("preset").selectedOptions[0];
+  return chosen !== undefined && chosen.value !== "" ? (chosen.textContent ?? "").replace(/^\d+\s+/, "") : runInWords((run as Run).state);
 }

@@ -8,8 +8,13 @@ export function components(x: Float64Array, n: number, d: number, radius: number
     return i;
   };
   const reach = 4 * Math.sin(radius / 2) ** 2; // of a squared chord
-  for (let i = 0; i < n; i++) {
-    for (let j = 0; j < i; j++) {
+  const far = Math.sqrt(reach);
+  const order = Int32Array.from({ length: n }, (_, i) => i).sort((i, j) => (x[i * d] as number) - (x[j * d] as number));
+  for (let a = 0; a < n; a++) {
+    const i = order[a] as number;
+    for (let b = a + 1; b < n; b++) {
+      const j = order[b] as number;
+      if ((x[j * d] as number) - (x[i * d] as number) > far) break;
       let square = 0;
       for (let c = 0; c < d && square <= reach; c++) square += ((x[i * d + c] as number) - (x[j * d + c] as number)) ** 2;
       if (square <= reach) parent[root(i)] = root(j);

@@ -32,10 +32,10 @@ export function fieldOf(state: State, frame: Frame, matrices: Matrices[] | null 
   if (!MODELS.includes(state.model) || frame.dshow !== state.d) return null;
   const found = heads(state, matrices);
   const plain = found?.every(({ Q, K, V }) => Q === null && K === null && V === null) ?? false;
-  if (found === null || (state.d > 3 && !plain)) return null; // above three dimensions a frame is turned
+  if (found === null || (state.d > 3 && !(plain && state.perceptron === 0))) return null; // above three dimensions a frame is turned
   const total = frame.mass?.reduce((a, b) => a + b, 0) ?? 1;
   const mass = Float64Array.from({ length: state.n }, (_, i) => (frame.mass === null ? 1 / state.n : (frame.mass[i] as number) / total));
-  return { model: state.model as Field["model"], beta: state.beta, n: state.n, d: state.d, mass, heads: found };
+  return { model: state.model as Field["model"], beta: state.beta, n: state.n, d: state.d, mass, heads: found, perceptron: state.perceptron, norm: state.norm };
 }
 
 /** Of the run that is shown: what its matrix and its pulls are computed from. */
@@ -69,7 +69,7 @@ export function timesOf({ t1, frames, clock, solver, h }: State): Float64Array {
 
 /** What a run says of itself when nobody but this page has computed it. */
 export function previewAccepted(state: State, shown: Accepted): Accepted {
-  return { ...shown, run: "preview", state: { ...state }, n: state.n, d: state.d, frames: timesOf(state).length, words: "", equation: shown.equation };
+  return { ...shown, run: "preview", state: { ...state }, n: state.n, d: state.d, frames: timesOf(state).length, words: "" };
 }
 
 export class Preview {

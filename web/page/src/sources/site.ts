@@ -57,6 +57,25 @@ function script(name: string): Promise<void> {
   });
 }
 
+/** The run as a program; what the options of the library do not say is opened by the command under Export. */
+export function pythonOf(state: State): string {
+  const plain = state.V === null && state.moved.length === 0 && state.norm === "post" && state.perceptron === 0 && state.weights === "equal" && state.clock === "linear" && state.init !== "file";
+  if (!plain || state.solver === "heun") return "# pushforward explore --state ... (the command below) opens this run and prints its Python.\n";
+  const layers = state.solver === "layers" ? `, layers=${state.h}` : "";
+  const more = (["heads", "noise"] as const).filter((name) => state[name] !== defaultState()[name]).map((name) => `, ${name}=${state[name]}`).join("");
+  return `from pushforward.experiments import options
+
+experiment = options(
+    n=${state.n}, d=${state.d}, beta=${state.beta}, t1=${state.t1}, model="${state.model}",
+    start="${state.init}", seed=${state.seed}, frames=${state.frames}${layers}${more}${state.merge ? ", merge=True" : ""},
+)
+trajectory = experiment.run()
+print(trajectory.outcome)
+for name, values in trajectory.observed.items():
+    print(name, values[-1])
+`;
+}
+
 export class SiteSource implements Source {
   private readonly names = new Map<string, string>();
   private latest = 0;
@@ -140,7 +159,7 @@ export class SiteSource implements Source {
     const drawn = this.sameStart(state) === undefined ? " The start was drawn here, not by the library." : "";
     this.events.accepted(id, {
       run: `here-${id}`, state: { ...state }, experiment: null, n: state.n, d: state.d, frames: this.planned, space: state.d === 2 ? "circle" : "sphere",
-      radius: USUAL_RADIUS, equation: "", python: "", command: "", words: `Computed in this page.${drawn}`,
+      radius: USUAL_RADIUS, python: pythonOf(state), command: "", words: `Computed in this page.${drawn}`,
     }, []);
     this.preview.start(id, state, plan, USUAL_RADIUS);
   }

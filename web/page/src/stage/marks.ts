@@ -105,7 +105,8 @@ void main() {
   float r = length(2.0 * gl_PointCoord - 1.0);
   float light = 0.5 / pow(vCrowd, 0.85) * pow(max(0.0, 1.0 - r), 2.0) * mix(0.12, 1.0, vFront) * vStrength;
   if (light < 0.002) discard;
-  gl_FragColor = vec4(vTint, light);
+  light += (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453) - 0.5) / 100.0; // else rings are seen
+  gl_FragColor = vec4(vTint, max(0.0, light));
 }`;
 const SPREAD = 3.4;
 /** Beyond this many tokens their lights are a fog. */
@@ -165,6 +166,16 @@ export class TokenMarks {
     this.lights.visible = false;
     this.points = drawn(FRAGMENT, 1, {});
     this.points.renderOrder = 3;
+  }
+
+  /** Three coordinates of every token between the two frames. */
+  at(u: number, onSphere: boolean): Float32Array {
+    const points = this.before.map((x, m) => (1 - u) * x + u * (this.after[m] as number));
+    for (let i = 0; onSphere && i < points.length; i += 3) {
+      const length = Math.hypot(points[i] as number, points[i + 1] as number, points[i + 2] as number) || 1;
+      for (let c = 0; c < 3; c++) points[i + c]! /= length;
+    }
+    return points;
   }
 
   /** Lights around tokens, and shapes in place of balls. */

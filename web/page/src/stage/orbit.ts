@@ -3,6 +3,8 @@ import { Quaternion, Vector3 } from "three";
 
 export interface OrbitEvents {
   turned(): void;
+  /** Whether a drag from here takes a token. */
+  over(x: number, y: number): boolean;
   picked(x: number, y: number): void;
   grabbed(x: number, y: number): boolean;
   moved(x: number, y: number): void;
@@ -12,9 +14,10 @@ export interface OrbitEvents {
 const CLICK_SLOP = 5;
 export const NEAREST = 1.7;
 export const FARTHEST = 9;
-export const USUAL = 3.35;
+export const USUAL = 3.5;
 
 const BUILT = new Quaternion().setFromAxisAngle(new Vector3(1, 0, 0), -1.15);
+const FRONT = new Vector3(0.1, 0.3, 0.95).normalize();
 
 export class Orbit {
   readonly rotation = BUILT.clone();
@@ -24,6 +27,9 @@ export class Orbit {
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private travelled = 0;
   private grabbing = false;
+  /** The press began on a token: a drag takes it. */
+  private takes = false;
+  private began = { x: 0, y: 0 };
   private spread = 0;
 
   constructor(
@@ -55,6 +61,14 @@ export class Orbit {
     this.rotation.multiply(new Quaternion().setFromAxisAngle(new Vector3(0, 0, 1), angle));
   }
 
+  /** Turn a little so that a direction comes to the front, slightly raised. */
+  lean(direction: Float32Array | null, share: number): void {
+    if (direction === null || !(Math.hypot(...direction) > 1e-6)) return;
+    const now = new Vector3().fromArray(direction).normalize().applyQuaternion(this.rotation);
+    const whole = new Quaternion().setFromUnitVectors(now, FRONT);
+    this.rotation.premultiply(new Quaternion().slerp(whole, Math.min(1, share))).normalize();
+  }
+
   turn(dx: number, dy: number): void {
     this.touched = true;
     if (!this.turnable) return;
@@ -83,7 +97,9 @@ export class Orbit {
     this.pointers.set(event.pointerId, at);
     this.travelled = 0;
     this.spread = 0;
-    if (event.shiftKey) this.grabbing = this.events.grabbed(at.x, at.y);
+    this.began = at;
+    this.grabbing = event.shiftKey && this.events.grabbed(at.x, at.y);
+    this.takes = !this.grabbing && this.pointers.size === 1 && this.events.over(at.x, at.y);
   };
 
   private readonly move = (event: PointerEvent): void => {
@@ -94,10 +110,14 @@ export class Orbit {
     this.travelled += Math.hypot(at.x - before.x, at.y - before.y);
     if (this.pointers.size === 2) return this.pinch();
     if (this.grabbing) return this.events.moved(at.x, at.y);
-    if (this.travelled > CLICK_SLOP) {
-      const scale = (1.1 * this.distance) / this.surface.clientHeight;
-      this.turn((at.x - before.x) * scale, (at.y - before.y) * scale);
+    if (this.travelled <= CLICK_SLOP) return;
+    if (this.takes) {
+      this.takes = false;
+      this.grabbing = this.events.grabbed(this.began.x, this.began.y);
+      if (this.grabbing) return this.events.moved(at.x, at.y);
     }
+    const scale = (1.1 * this.distance) / this.surface.clientHeight;
+    this.turn((at.x - before.x) * scale, (at.y - before.y) * scale);
   };
 
   private pinch(): void {

@@ -53,8 +53,10 @@ export class RunScene {
   private readonly focus: Halos;
   private readonly tailLength: number;
   private readonly history: Float32Array[];
+  private readonly far: Float32Array;
   private readonly slots: Int16Array;
   private last: Shares | null = null;
+  private aim: Float32Array | null = null;
   private readonly alike: Uint16Array;
   private readonly tint = new Float32Array(3);
   private readonly one = new Float32Array(3);
@@ -66,6 +68,7 @@ export class RunScene {
     this.marks = new TokenMarks(n, this.surface);
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
+    this.far = new Float32Array(3 * n);
     this.slots = new Int16Array(this.shares.counts.length);
     this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
@@ -75,6 +78,18 @@ export class RunScene {
     this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
     this.focus = new Halos(1, this.surface, 0, 6);
     for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
+  }
+
+  /** A projection of many dimensions lies near the middle: by how much it is enlarged. */
+  get enlarged(): number {
+    if (this.run.accepted.d <= 3 || this.run.accepted.space === "euclidean") return 1;
+    let far = 0;
+    for (const frame of [this.run.frames[0], this.run.frames[this.run.last]]) {
+      if (frame === undefined || this.basis === null) continue;
+      project(frame, this.basis, this.far);
+      for (let i = 0; i < frame.n; i++) far = Math.max(far, Math.hypot(...this.far.subarray(3 * i, 3 * i + 3)));
+    }
+    return far > 0 ? Math.min(4, Math.max(1, Math.round((10 * 0.85) / far) / 10)) : 1;
   }
 
   /** Fill every buffer for whole frame k; between frames only `mix` changes. */
@@ -106,6 +121,28 @@ export class RunScene {
     if (this.run.done === null || last === undefined) return this.shares;
     if (this.last === null) clusterShares(last, (this.last = newShares(last.n)));
     return this.last;
+  }
+
+  /** The direction from which most mass is seen at the end of a finished run; null before. */
+  heaviest(): Float32Array | null {
+    const last = this.run.frames[this.run.last];
+    if (this.run.done === null || last === undefined) return null;
+    if (this.aim !== null) return this.aim;
+    const centers = new Map<number, Float32Array>();
+    last.labels.forEach((label, i) => {
+      const center = centers.get(label) ?? new Float32Array(3);
+      for (let c = 0; c < 3; c++) center[c]! += ((last.mass?.[i] ?? 1 / last.n) as number) * (last.points[3 * i + c] as number);
+      centers.set(label, center);
+    });
+    const seen = (from: Float32Array): number => {
+      const length = Math.hypot(...from) || 1;
+      let sum = 0;
+      for (const center of centers.values()) sum += Math.max(0, center.reduce((dot, value, c) => dot + value * (from[c] as number), 0) / length);
+      return sum;
+    };
+    let best: Float32Array = new Float32Array(3);
+    for (const center of centers.values()) if (seen(center) > seen(best)) best = center;
+    return (this.aim = best);
   }
 
   /** Labels of the last frame, once it is the last. */

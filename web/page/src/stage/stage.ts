@@ -10,12 +10,15 @@ import { CosineHistogram } from "./histogram";
 import { Orbit } from "./orbit";
 import { pickToken, pointOnCircle, pointOnSphere } from "./picking";
 import { Rainbow } from "./rainbow";
+import { Overlay, type Arrows } from "./overlay";
 import { RunScene, type Look } from "./scene";
 import { Sketch } from "./sketch";
 
 export interface StageEvents {
   select(token: number | null): void;
-  /** Shift-drag asks for this token; answer whether it may move. */
+  /** Whether the token under the pointer may be taken by a drag alone. */
+  over(token: number): boolean;
+  /** A drag takes this token; answer whether it may move. */
   grab(token: number): boolean;
   move(token: number, point: number[], final: boolean): void;
   /** A hand turned or zoomed. */
@@ -34,9 +37,13 @@ export class Stage {
   readonly look: Look & { axis: Axis } = {
     color: "cluster", projection: "pca-end", places: [0, 1, 2], selected: null, row: null, moved: false, theme: LIGHT, axis: "linear", veiled: false, shapes: false,
   };
+  /** A word for each token. */
+  labels: readonly string[] = [];
+  arrows: Arrows | null = null;
   still = false;
   private readonly brush: Brush;
   private readonly sketch = new Sketch();
+  private readonly overlay = new Overlay();
   private readonly world = new Scene();
   private readonly turntable = new Group();
   private readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.1, 30);
@@ -46,6 +53,8 @@ export class Stage {
   private drawing: RunScene | null = null;
   private run: Run | null = null;
   private position = 0;
+  /** By how much a projection is drawn larger than it is. */
+  enlarged = 1;
   private dirty = true;
   private stale = true;
   private sideStale = true;
@@ -55,7 +64,7 @@ export class Stage {
 
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
     host.classList.add("pf-stage");
-    host.append(this.canvas, this.sketch.canvas, this.side);
+    host.append(this.canvas, this.sketch.canvas, this.overlay.canvas, this.side);
     this.brush = new Brush(this.canvas);
     this.turntable.add(this.globe.object);
     this.world.add(this.turntable);
@@ -67,6 +76,7 @@ export class Stage {
         this.events.turned?.(this.orbit.camera);
       },
       picked: (x, y) => this.events.select(this.pick(x, y)),
+      over: (x, y) => this.takes(x, y),
       grabbed: (x, y) => this.grab(x, y),
       moved: (x, y) => this.drag(x, y),
       dropped: () => this.drop(),
@@ -141,6 +151,7 @@ export class Stage {
   drift(seconds: number): void {
     if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d === 2) return;
     this.orbit.drift(0.07 * seconds);
+    if (this.drawing?.surface === "sphere") this.orbit.lean(this.drawing.heaviest(), 0.35 * seconds);
     this.dirty = true;
   }
 
@@ -156,11 +167,14 @@ export class Stage {
     const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
     const u = Math.min(1, Math.max(0, this.position - k));
     if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
-    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : 1);
+    if (this.stale) this.enlarged = this.drawing.enlarged;
+    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : this.enlarged);
+    if (this.run.accepted.d > 3 && this.sided) this.globe.show(this.enlarged > 1 ? "none" : "ball");
     if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
     this.paint(u);
+    this.write(u);
     this.renderSide(k);
     this.stale = false;
     return true;
@@ -173,11 +187,26 @@ export class Stage {
     this.world.updateMatrixWorld();
     this.camera.updateMatrixWorld();
     if (this.brush.phase !== "awake") {
-      const ball = (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
+      const ball = this.enlarged === 1 && (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
       this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
     this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
+  }
+
+  private write(u: number): void {
+    const { marks, surface } = this.drawing as RunScene;
+    const points = this.labels.length > 0 || this.arrows !== null ? marks.at(u, surface !== "none") : marks.before;
+    const labels = this.labels.length === marks.glow.length ? this.labels : [];
+    this.overlay.draw({ labels, points, arrows: this.arrows }, (point) => this.seen(point), this.look.theme);
+  }
+
+  /** Where a point of the drawn space is on the canvas, and whether the sphere hides it. */
+  private seen(point: ArrayLike<number>): { x: number; y: number; front: boolean } {
+    const p = new Vector3(point[0], point[1], point[2]).multiplyScalar(this.turntable.scale.x).applyQuaternion(this.turntable.quaternion);
+    const front = this.drawing?.surface !== "sphere" || p.z * this.camera.position.z > 0.98;
+    p.project(this.camera);
+    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight, front };
   }
 
   private wake(): void {
@@ -221,11 +250,16 @@ export class Stage {
   }
 
   /** Where a token is drawn, in CSS pixels of the canvas. */
-  place(token: number): { x: number; y: number } | null {
+  place(token: number): { x: number; y: number; front: boolean } | null {
     if (this.drawing === null) return null;
-    const p = new Vector3().fromArray(this.drawing.marks.before, 3 * token).multiplyScalar(this.turntable.scale.x);
-    p.applyQuaternion(this.turntable.quaternion).project(this.camera);
-    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+    return this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3));
+  }
+
+  /** Tokens on the far side are not in the hand's way. */
+  private takes(x: number, y: number): boolean {
+    const token = this.pick(x, y);
+    if (token === null || this.drawing === null || !this.events.over(token)) return false;
+    return this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3)).front;
   }
 
   private grab(x: number, y: number): boolean {
@@ -263,6 +297,31 @@ export class Stage {
     this.dirty = true;
   }
 
+  /** Turned and zoomed as another stage. */
+  follow(other: Stage): void {
+    if (this.orbit.rotation.equals(other.orbit.rotation) && this.orbit.distance === other.orbit.distance) return;
+    this.orbit.rotation.copy(other.orbit.rotation);
+    this.orbit.distance = other.orbit.distance;
+    this.dirty = true;
+  }
+
+  /** Draw the present picture into a box of another one: the middle of the stage, and what stands beside it. */
+  paintInto(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number): void {
+    this.dirty = true;
+    this.render();
+    const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
+    const shown = this.sided ? width / 2 : width;
+    for (const layer of [drawn, this.overlay.canvas]) {
+      if (layer.width === 0 || layer.height === 0) continue;
+      const scale = Math.min(layer.width / shown, layer.height / height); // as large as fits, the middle
+      const [w, h] = [shown * scale, height * scale];
+      context.drawImage(layer, (layer.width - w) / 2, (layer.height - h) / 2, w, h, x, y, shown, height);
+    }
+    if (!this.sided || this.side.width === 0) return;
+    const tall = Math.min(height, (shown * this.side.height) / this.side.width);
+    context.drawImage(this.side, x + shown, y + (height - tall) / 2, shown, tall);
+  }
+
   /** The picture as it stands, as a PNG with the page's own background. */
   picture(): Promise<Blob | null> {
     this.dirty = true;
@@ -275,7 +334,7 @@ export class Stage {
     if (context === null) return Promise.resolve(null);
     context.fillStyle = this.look.theme.panel;
     context.fillRect(0, 0, whole.width, whole.height);
-    context.drawImage(drawn, 0, 0);
+    for (const layer of [drawn, this.overlay.canvas]) context.drawImage(layer, 0, 0, whole.width, whole.height);
     return new Promise((resolve) => whole.toBlob(resolve, "image/png"));
   }
 
