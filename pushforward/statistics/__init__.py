@@ -31,8 +31,11 @@ from pushforward.statistics.feature_distances import (
     EuclideanDistance as EuclideanDistance,
 )
 from pushforward.statistics.imputation import HalfMinimum as HalfMinimum
+from pushforward.statistics.joint_matching import JointMatching as JointMatching
+from pushforward.statistics.joint_matching import match_jointly as match_jointly
 from pushforward.statistics.match_files import read_truth as read_truth
 from pushforward.statistics.match_files import write_candidates as write_candidates
+from pushforward.statistics.match_files import write_groups as write_groups
 from pushforward.statistics.match_files import write_matches as write_matches
 from pushforward.statistics.match_files import write_merged as write_merged
 from pushforward.statistics.matching import Matching as Matching
@@ -47,6 +50,7 @@ from pushforward.statistics.mixtures import PoissonCounts as PoissonCounts
 from pushforward.statistics.mixtures import Posterior as Posterior
 from pushforward.statistics.mixtures import estimated_noise as estimated_noise
 from pushforward.statistics.mixtures import npmle as npmle
+from pushforward.statistics.mztab import write_mztab as write_mztab
 from pushforward.statistics.representations import GulpDistance as GulpDistance
 from pushforward.statistics.representations import GulpMatrix as GulpMatrix
 from pushforward.statistics.representations import gulp as gulp
@@ -58,6 +62,7 @@ from pushforward.statistics.representations import (
 from pushforward.statistics.representations import (
     read_representation as read_representation,
 )
+from pushforward.statistics.sample_roles import SampleRoles as SampleRoles
 from pushforward.statistics.scaling import Scaling as Scaling
 from pushforward.statistics.scaling import classical_scaling as classical_scaling
 from pushforward.statistics.similarities import (
