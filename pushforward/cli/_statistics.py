@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+LARGE = 2e7  # numbers beyond which files are read block by block
+
 
 def gulp(
     files: Annotated[
         list[pathlib.Path],
         typer.Argument(
-            help="Representations, (samples, features), or a folder of .npy."
+            help="Representations (samples, features): .npy .csv .tsv .xlsx .parquet; "
+            "a folder of .npy; or a run of probe, whose layers are compared."
         ),
     ],
     ridge: Annotated[
@@ -21,6 +24,14 @@ def gulp(
     flatten: Annotated[
         bool, typer.Option("--flatten", help="Flatten arrays with more than two axes.")
     ] = False,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(help="Errors by so many draws of groups of rows."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    out: Annotated[
+        pathlib.Path | None, typer.Option(help="Write distances and errors (.csv).")
+    ] = None,
     picture: Annotated[
         pathlib.Path | None, typer.Option(help="Draw the map of representations.")
     ] = None,
@@ -32,51 +43,119 @@ def gulp(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Distances between representations of the same samples, for ridge prediction."""
-    from pushforward.errors import InputError
-    from pushforward.statistics import gulp_errors, gulp_matrix, read_representation
+    """Distances between representations of the same samples, for ridge prediction.
 
-    need_folders(picture, tree, report)
-    paths = _expanded(files)
-    if len(paths) < 2:
+    Files of .npy with very many rows are read block by block.
+    """
+    from pushforward.errors import InputError
+    from pushforward.statistics import lambdas_from
+
+    need_folders(out, picture, tree, report)
+    lambdas = lambdas_from(ridge)
+    found = [one for path in files for one in _expanded(path)]
+    if len(found) < 2:
         raise InputError("`gulp` compares at least two files, got one.")
-    try:
-        lambdas = [float(value) for value in ridge.split(",")]
-    except ValueError as error:
-        raise InputError(f"`--lambda` must be numbers, got {ridge!r}.") from error
-    if (picture is not None or tree is not None) and len(paths) < 3:
+    if (picture is not None or tree is not None) and len(found) < 3:
         raise InputError("`--picture` maps at least three files, got two.")
-    names = [path.stem for path in paths]
-    arrays = [read_representation(f, flatten=flatten) for f in paths]
-    matrix = gulp_matrix(arrays, lambdas, names=names)
-    errors = gulp_errors(arrays, lambdas)
-    read = [f"{p.name}: {a.shape[0]} samples, {a.shape[1]} features"
-            for p, a in zip(paths, arrays, strict=True)]  # fmt: skip
+    names = _names([path for path, _ in found])
+    matrix, errors, read = _compared(found, names, lambdas, flatten, bootstrap, seed)
     _draw(matrix, errors, read, picture, tree, report)
+    if out is not None:
+        _write_distances(matrix, errors, out)
     if as_json:
-        found = {"names": names, "lambdas": lambdas, "errors": errors.tolist()}
-        say(json.dumps(found | {"distances": matrix.distance.tolist()}))
+        answer = {"names": names, "lambdas": lambdas, "errors": errors.tolist()}
+        answer |= {"distances": matrix.distance.tolist(), "read": read}
+        say(json.dumps(answer))
         return
+    say(read[-1])
     for lam, distance, errors_here in zip(
         matrix.lambdas, matrix.distance, errors, strict=True
     ):
-        say(f"lambda = {lam:g}, distances and standard errors over samples")
+        say(f"lambda = {lam:g}, distances and standard errors")
         for name, row, wide in zip(names, distance, errors_here, strict=True):
             cells = (f"{x:.4f} +- {e:.4f}" for x, e in zip(row, wide, strict=True))
             say(f"  {name:20.20s} " + "  ".join(cells))
 
 
-def _expanded(files: list[pathlib.Path]) -> list[pathlib.Path]:
-    """The files, a folder standing for its arrays in order of name."""
+def _expanded(path: pathlib.Path) -> list[tuple[pathlib.Path, Any]]:
+    """Files with their arrays, None if still on disk: of a folder, of a run."""
     from pushforward.errors import InputError
 
-    found: list[pathlib.Path] = []
-    for path in files:
-        inside = sorted(path.glob("*.npy")) if path.is_dir() else [path]
-        if not inside:
-            raise InputError(f"{path} holds no .npy file.")
-        found += inside
-    return found
+    if not path.is_dir():
+        return [(path, None)]
+    if (path / "zarr.json").is_file():
+        import numpy as np
+
+        import pushforward as pf
+
+        layers = np.asarray(pf.load(path).measures.points)
+        return [(path / f"layer {k}", x) for k, x in enumerate(layers)]
+    inside = sorted(path.glob("*.npy"))
+    if not inside:
+        raise InputError(f"{path} holds no .npy file, and is no run of probe.")
+    return [(file, None) for file in inside]
+
+
+def _names(paths: list[pathlib.Path]) -> list[str]:
+    """Names of files without their ending; with their folder where they repeat."""
+    stems = [path.stem for path in paths]
+    return [
+        stem if stems.count(stem) == 1 else f"{path.parent.name}/{stem}"
+        for path, stem in zip(paths, stems, strict=True)
+    ]
+
+
+def _compared(
+    found: list, names: list, lambdas: list, flatten: bool, draws: int | None, seed: int
+) -> tuple[Any, Any, list[str]]:
+    """Distances, errors, and how the files were read."""
+    from pushforward.statistics import (
+        GulpMoments,
+        gulp_errors,
+        gulp_matrix,
+        read_representation,
+        shape_on_disk,
+    )
+
+    shapes = [shape_on_disk(p) if a is None else a.shape for p, a in found]
+    known = all(shape is not None and len(shape) == 2 for shape in shapes)
+    large = known and sum(rows * columns for rows, columns in shapes) > LARGE
+    given = [
+        p if a is None and large else read_representation(p, flatten=flatten)
+        if a is None else a
+        for p, a in found
+    ]  # fmt: skip
+    read = [
+        f"{path.name}: {shape[0]} samples, {shape[1]} features"
+        for (path, _), shape in zip(
+            found, shapes if large else [a.shape for a in given], strict=True
+        )
+    ]
+    if large or draws is not None:
+        moments = GulpMoments.of(given)
+        count = 100 if draws is None else draws
+        errors = moments.errors(lambdas, draws=count, seed=seed)
+        how = "read block by block; " if large else ""
+        read.append(f"{how}errors by {count} draws of {len(moments.counts)} row groups")
+        return moments.matrix(lambdas, names=names), errors, read
+    read.append("errors over samples, by the influence function")
+    return gulp_matrix(given, lambdas, names=names), gulp_errors(given, lambdas), read
+
+
+def _write_distances(matrix: Any, errors: Any, path: pathlib.Path) -> None:
+    """A row per lambda and pair."""
+    from pushforward.statistics.written_tables import write_csv
+
+    m = len(matrix.names)
+    rows = [
+        [lam, matrix.names[i], matrix.names[j], distance[i, j], error[i, j]]
+        for lam, distance, error in zip(
+            matrix.lambdas, matrix.distance, errors, strict=True
+        )
+        for i in range(m)
+        for j in range(i + 1, m)
+    ]
+    write_csv(path, ["lambda", "first", "second", "distance", "error"], rows)
 
 
 def _draw(matrix: Any, errors: Any, read: list, picture, tree, report) -> None:

@@ -51,6 +51,11 @@ from pushforward.statistics.mixtures import Posterior as Posterior
 from pushforward.statistics.mixtures import estimated_noise as estimated_noise
 from pushforward.statistics.mixtures import npmle as npmle
 from pushforward.statistics.mztab import write_mztab as write_mztab
+from pushforward.statistics.representation_files import lambdas_from as lambdas_from
+from pushforward.statistics.representation_files import (
+    read_representation as read_representation,
+)
+from pushforward.statistics.representation_files import shape_on_disk as shape_on_disk
 from pushforward.statistics.representations import GulpDistance as GulpDistance
 from pushforward.statistics.representations import GulpMatrix as GulpMatrix
 from pushforward.statistics.representations import gulp as gulp
@@ -58,9 +63,6 @@ from pushforward.statistics.representations import gulp_errors as gulp_errors
 from pushforward.statistics.representations import gulp_matrix as gulp_matrix
 from pushforward.statistics.representations import (
     gulp_standard_error as gulp_standard_error,
-)
-from pushforward.statistics.representations import (
-    read_representation as read_representation,
 )
 from pushforward.statistics.sample_roles import SampleRoles as SampleRoles
 from pushforward.statistics.scaling import Scaling as Scaling
@@ -72,6 +74,7 @@ from pushforward.statistics.similarities import KernelAlignment as KernelAlignme
 from pushforward.statistics.similarities import cca as cca
 from pushforward.statistics.similarities import cka as cka
 from pushforward.statistics.similarities import procrustes as procrustes
+from pushforward.statistics.streamed import GulpMoments as GulpMoments
 from pushforward.statistics.table_files import parse_columns as parse_columns
 from pushforward.statistics.table_files import read_table as read_table
 from pushforward.statistics.tables import FeatureTable as FeatureTable

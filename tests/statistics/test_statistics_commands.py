@@ -3,10 +3,12 @@
 import json
 import sys
 
+import jax
 import numpy as np
 import pytest
 
-from pushforward.cli import main
+import pushforward as pf
+from pushforward.cli import _statistics, main
 
 GOOD = """row ID,row m/z,row retention time,s0 Peak area,s1 Peak area,s2 Peak area
 F0,180.0634,2.31,10500.0,9800.0,12100.5
@@ -143,6 +145,32 @@ def test_partial_truth_has_no_precision(monkeypatch, run, tmp_path, capsys):
         found = json.loads(capsys.readouterr().out)
         assert found["recall"] == 1.0 and key in found
         assert ("precision" in found) == bool(extra)
+
+
+def test_gulp_by_blocks_and_layers_of_a_run(monkeypatch, run, tmp_path, capsys):
+    """What is read block by block is the same; the layers of a run are compared."""
+    rng = np.random.default_rng(2)
+    for k in range(2):
+        (tmp_path / f"net{k}").mkdir()
+        np.save(tmp_path / f"net{k}" / "last.npy", rng.normal(size=(60, 3)))
+    found = []
+    for large in (1e9, 1.0):
+        monkeypatch.setattr(_statistics, "LARGE", large)
+        words = "gulp net0 net1 --bootstrap 20 --json --out d.csv"
+        monkeypatch.setattr(sys, "argv", ["pushforward", *words.split()])
+        with pytest.raises(SystemExit):
+            main()
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["names"] == ["net0/last", "net1/last"]
+    assert "read block by block" in found[1]["read"][-1]
+    np.testing.assert_allclose(found[0]["distances"], found[1]["distances"])
+    np.testing.assert_allclose(found[0]["errors"], found[1]["errors"], atol=1e-12)
+    assert (tmp_path / "d.csv").read_text().count("net1/last") == 1
+    mu = pf.Particles.uniform(pf.Sphere(3), 40, key=jax.random.key(0))
+    pf.flow(pf.Attention(2.0), mu, 1.0, save=3).save("layers.zarr")
+    code, err, new = run("gulp layers.zarr --out l.csv --tree t.png")
+    assert code == 0 and new == ["l.csv", "t.png"], err
+    assert "layer 0,layer 2" in (tmp_path / "l.csv").read_text()
 
 
 @pytest.mark.parametrize("option", ["--gate wide", "--distance cosine", "--rho 0"])
