@@ -64,7 +64,7 @@ def square_matrices(A: object, B: object) -> tuple[np.ndarray, np.ndarray]:
     if A.shape != B.shape:
         raise InputError(
             f"`A` and `B` must have one size, got {A.shape} and {B.shape}. Both "
-            "studies must measure the same d features; for unequal tables use `match`."
+            "studies must measure the same d features; else use `align_studies`."
         )
     if len(A) < 2:
         raise InputError(
