@@ -16,6 +16,7 @@ from pushforward.cli import (
     _doctor,
     _explore,
     _export,
+    _match,
     _models,
     _npmle,
     _probe,
@@ -70,7 +71,7 @@ app.add_typer(_study.app, name="study")
 app.command("sweep")(_sweep.sweep)
 app.command("npmle")(_npmle.npmle)
 app.command("gulp")(_statistics.gulp)
-app.command("match")(_statistics.match)
+app.command("match")(_match.match)
 app.add_typer(_models.app, name="models")
 app.command("probe")(_probe.probe)
 app.command("doctor")(_doctor.doctor)

@@ -1,4 +1,4 @@
-"""`gulp` and `match`: the statistics, on the user's own files."""
+"""`gulp`: representations compared, on the user's own files."""
 
 import json
 import pathlib
@@ -6,16 +6,16 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-status = Console(stderr=True, highlight=False)
+LARGE = 2e7  # numbers beyond which files are read block by block
 
 
 def gulp(
     files: Annotated[
         list[pathlib.Path],
         typer.Argument(
-            help="Representations, (samples, features), or a folder of .npy."
+            help="Representations (samples, features): .npy .csv .tsv .xlsx .parquet; "
+            "a folder of .npy; or a run of probe, whose layers are compared."
         ),
     ],
     ridge: Annotated[
@@ -24,6 +24,14 @@ def gulp(
     flatten: Annotated[
         bool, typer.Option("--flatten", help="Flatten arrays with more than two axes.")
     ] = False,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(help="Errors by so many draws of groups of rows."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    out: Annotated[
+        pathlib.Path | None, typer.Option(help="Write distances and errors (.csv).")
+    ] = None,
     picture: Annotated[
         pathlib.Path | None, typer.Option(help="Draw the map of representations.")
     ] = None,
@@ -35,51 +43,119 @@ def gulp(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Distances between representations of the same samples, for ridge prediction."""
-    from pushforward.errors import InputError
-    from pushforward.statistics import gulp_errors, gulp_matrix, read_representation
+    """Distances between representations of the same samples, for ridge prediction.
 
-    need_folders(picture, tree, report)
-    paths = _expanded(files)
-    if len(paths) < 2:
+    Files of .npy with very many rows are read block by block.
+    """
+    from pushforward.errors import InputError
+    from pushforward.statistics import lambdas_from
+
+    need_folders(out, picture, tree, report)
+    lambdas = lambdas_from(ridge)
+    found = [one for path in files for one in _expanded(path)]
+    if len(found) < 2:
         raise InputError("`gulp` compares at least two files, got one.")
-    try:
-        lambdas = [float(value) for value in ridge.split(",")]
-    except ValueError as error:
-        raise InputError(f"`--lambda` must be numbers, got {ridge!r}.") from error
-    if (picture is not None or tree is not None) and len(paths) < 3:
+    if (picture is not None or tree is not None) and len(found) < 3:
         raise InputError("`--picture` maps at least three files, got two.")
-    names = [path.stem for path in paths]
-    arrays = [read_representation(f, flatten=flatten) for f in paths]
-    matrix = gulp_matrix(arrays, lambdas, names=names)
-    errors = gulp_errors(arrays, lambdas)
-    read = [f"{p.name}: {a.shape[0]} samples, {a.shape[1]} features"
-            for p, a in zip(paths, arrays, strict=True)]  # fmt: skip
+    names = _names([path for path, _ in found])
+    matrix, errors, read = _compared(found, names, lambdas, flatten, bootstrap, seed)
     _draw(matrix, errors, read, picture, tree, report)
+    if out is not None:
+        _write_distances(matrix, errors, out)
     if as_json:
-        found = {"names": names, "lambdas": lambdas, "errors": errors.tolist()}
-        _print(json.dumps(found | {"distances": matrix.distance.tolist()}))
+        answer = {"names": names, "lambdas": lambdas, "errors": errors.tolist()}
+        answer |= {"distances": matrix.distance.tolist(), "read": read}
+        say(json.dumps(answer))
         return
+    say(read[-1])
     for lam, distance, errors_here in zip(
         matrix.lambdas, matrix.distance, errors, strict=True
     ):
-        _print(f"lambda = {lam:g}, distances and standard errors over samples")
+        say(f"lambda = {lam:g}, distances and standard errors")
         for name, row, wide in zip(names, distance, errors_here, strict=True):
             cells = (f"{x:.4f} +- {e:.4f}" for x, e in zip(row, wide, strict=True))
-            _print(f"  {name:20.20s} " + "  ".join(cells))
+            say(f"  {name:20.20s} " + "  ".join(cells))
 
 
-def _expanded(files: list[pathlib.Path]) -> list[pathlib.Path]:
-    """The files, a folder standing for its arrays in order of name."""
+def _expanded(path: pathlib.Path) -> list[tuple[pathlib.Path, Any]]:
+    """Files with their arrays, None if still on disk: of a folder, of a run."""
     from pushforward.errors import InputError
 
-    found: list[pathlib.Path] = []
-    for path in files:
-        inside = sorted(path.glob("*.npy")) if path.is_dir() else [path]
-        if not inside:
-            raise InputError(f"{path} holds no .npy file.")
-        found += inside
-    return found
+    if not path.is_dir():
+        return [(path, None)]
+    if (path / "zarr.json").is_file():
+        import numpy as np
+
+        import pushforward as pf
+
+        layers = np.asarray(pf.load(path).measures.points)
+        return [(path / f"layer {k}", x) for k, x in enumerate(layers)]
+    inside = sorted(path.glob("*.npy"))
+    if not inside:
+        raise InputError(f"{path} holds no .npy file, and is no run of probe.")
+    return [(file, None) for file in inside]
+
+
+def _names(paths: list[pathlib.Path]) -> list[str]:
+    """Names of files without their ending; with their folder where they repeat."""
+    stems = [path.stem for path in paths]
+    return [
+        stem if stems.count(stem) == 1 else f"{path.parent.name}/{stem}"
+        for path, stem in zip(paths, stems, strict=True)
+    ]
+
+
+def _compared(
+    found: list, names: list, lambdas: list, flatten: bool, draws: int | None, seed: int
+) -> tuple[Any, Any, list[str]]:
+    """Distances, errors, and how the files were read."""
+    from pushforward.statistics import (
+        GulpMoments,
+        gulp_errors,
+        gulp_matrix,
+        read_representation,
+        shape_on_disk,
+    )
+
+    shapes = [shape_on_disk(p) if a is None else a.shape for p, a in found]
+    known = all(shape is not None and len(shape) == 2 for shape in shapes)
+    large = known and sum(rows * columns for rows, columns in shapes) > LARGE
+    given = [
+        p if a is None and large else read_representation(p, flatten=flatten)
+        if a is None else a
+        for p, a in found
+    ]  # fmt: skip
+    read = [
+        f"{path.name}: {shape[0]} samples, {shape[1]} features"
+        for (path, _), shape in zip(
+            found, shapes if large else [a.shape for a in given], strict=True
+        )
+    ]
+    if large or draws is not None:
+        moments = GulpMoments.of(given)
+        count = 100 if draws is None else draws
+        errors = moments.errors(lambdas, draws=count, seed=seed)
+        how = "read block by block; " if large else ""
+        read.append(f"{how}errors by {count} draws of {len(moments.counts)} row groups")
+        return moments.matrix(lambdas, names=names), errors, read
+    read.append("errors over samples, by the influence function")
+    return gulp_matrix(given, lambdas, names=names), gulp_errors(given, lambdas), read
+
+
+def _write_distances(matrix: Any, errors: Any, path: pathlib.Path) -> None:
+    """A row per lambda and pair."""
+    from pushforward.statistics.written_tables import write_csv
+
+    m = len(matrix.names)
+    rows = [
+        [lam, matrix.names[i], matrix.names[j], distance[i, j], error[i, j]]
+        for lam, distance, error in zip(
+            matrix.lambdas, matrix.distance, errors, strict=True
+        )
+        for i in range(m)
+        for j in range(i + 1, m)
+    ]
+    write_csv(path, ["lambda", "first", "second", "distance", "error"], rows)
 
 
 def _draw(matrix: Any, errors: Any, read: list, picture, tree, report) -> None:
@@ -97,152 +173,6 @@ def _draw(matrix: Any, errors: Any, read: list, picture, tree, report) -> None:
         pictures.write_gulp_report(matrix, report, errors=errors, read=read)
 
 
-def match(
-    first: Annotated[pathlib.Path, typer.Argument(help="Feature table A.")],
-    second: Annotated[pathlib.Path, typer.Argument(help="Feature table B.")],
-    out: Annotated[pathlib.Path, typer.Option(help="The match table.")] = pathlib.Path(
-        "matches.csv"
-    ),
-    candidates: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="All pairs inside the gate, and what became of each (.csv)."),
-    ] = None,
-    merged: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Matched features with the samples of both tables (.csv)."),
-    ] = None,
-    report: Annotated[
-        pathlib.Path | None, typer.Option(help="A page with pictures (.html).")
-    ] = None,
-    truth: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Known pairs, perhaps not all: two columns of ids."),
-    ] = None,
-    complete: Annotated[
-        bool,
-        typer.Option("--complete", help="The known pairs are all there are."),
-    ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Override the reading, as mz=NAME,rt=NAME,id=NAME,samples=TEXT,"
-            "unit=min (or s)."
-        ),
-    ] = None,
-    impute: Annotated[
-        bool,
-        typer.Option("--impute", help="Missing intensities: half their minimum."),
-    ] = False,
-    gate: Annotated[
-        str, typer.Option(help="Largest m/z difference: 0.01, or 15ppm.")
-    ] = "0.01",
-    distance: Annotated[
-        str, typer.Option(help="Of features: correlation or euclidean.")
-    ] = "correlation",
-    rho: Annotated[
-        float, typer.Option(help="Unbalancedness: large forces all mass to move.")
-    ] = 0.05,
-    eps: Annotated[float, typer.Option(help="Entropic blur of the coupling.")] = 0.005,
-    no_transport: Annotated[
-        bool, typer.Option("--no-transport", help="Masses and times only.")
-    ] = False,
-    threshold: Annotated[
-        float, typer.Option(help="Drop couplings below this share of the largest.")
-    ] = 0.0,
-    logarithm: Annotated[
-        bool, typer.Option("--log", help="Take logarithms of raw peak areas first.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Match the features of two metabolomics tables (GromovMatcher)."""
-    from pushforward import statistics
-
-    need_folders(out, candidates, merged, report)
-    override = statistics.parse_columns(columns) if columns else None
-    filling = statistics.HalfMinimum() if impute else None
-    tables = [
-        statistics.read_table(p, columns=override, imputation=filling)
-        for p in (first, second)
-    ]
-    for table in tables:
-        for decision in table.decisions:
-            status.print(f"{table.name}: {decision}")
-    if logarithm:
-        tables = [table.logarithm() for table in tables]
-    known = None if truth is None else statistics.read_truth(truth, *tables)
-    found = statistics.match(
-        *tables,
-        gate=_gate(gate),
-        distance=_distance(distance),
-        transport=None if no_transport else statistics.SparseGromov(rho, eps),
-        threshold=threshold or None,
-    )
-    summary = _summary(found, known, complete)
-    files = {"matches": out, "candidates": candidates, "merged": merged}
-    _write(found, files, report, known, complete)
-    files["report"] = report
-    written = {name: str(path) for name, path in files.items() if path is not None}
-    if as_json:
-        _print(json.dumps(summary | {"written": written}))
-        return
-    for name, value in (summary | written).items():
-        _print(f"{name:28s}{value}")
-
-
-def _write(found: Any, files: dict, report, known, complete: bool) -> None:
-    from pushforward import statistics
-
-    statistics.write_matches(found, files["matches"])
-    if files["candidates"] is not None:
-        statistics.write_candidates(found, files["candidates"])
-    if files["merged"] is not None:
-        statistics.write_merged(found, files["merged"])
-    if report is not None:
-        from pushforward.plot.matching import write_report
-
-        write_report(found, report, truth=known, complete=complete)
-
-
-def _summary(found: Any, known: Any, complete: bool) -> dict:
-    """Counts, and how they compare with pairs that are known."""
-    summary: dict = {"matched": len(found.matches), "candidates": found.pairs.count}
-    if found.ablation is not None:
-        summary["matched_without_transport"] = len(found.ablation.matches)
-    if known is None:
-        return summary
-    accuracy = found.accuracy(known, partial=not complete)
-    summary |= {"known_pairs": len(known), "recall": accuracy.recall}
-    if complete:
-        return summary | {"precision": accuracy.precision}
-    return summary | {"contradicting_known_pairs": accuracy.false}
-
-
-def _gate(text: str) -> Any:
-    from pushforward.errors import InputError
-    from pushforward.statistics import MassGate, PpmGate
-
-    try:
-        if text.lower().endswith("ppm"):
-            return PpmGate(float(text[:-3]))
-        return MassGate(float(text))
-    except ValueError:
-        raise InputError(
-            f"`--gate` must be a width such as 0.01 or 15ppm, got {text!r}."
-        ) from None
-
-
-def _distance(name: str) -> Any:
-    from pushforward.errors import InputError
-    from pushforward.statistics import CorrelationDistance, EuclideanDistance
-
-    known = {"correlation": CorrelationDistance(), "euclidean": EuclideanDistance()}
-    if name not in known:
-        raise InputError(
-            f"`--distance` must be correlation or euclidean, got {name!r}."
-        )
-    return known[name]
-
-
 def need_folders(*paths: pathlib.Path | None) -> None:
     """Refuse before the work what could not be written after it."""
     from pushforward.errors import StoreError
@@ -252,5 +182,6 @@ def need_folders(*paths: pathlib.Path | None) -> None:
             raise StoreError(f"{path} cannot be written: its folder does not exist.")
 
 
-def _print(line: str) -> None:
+def say(line: str) -> None:
+    """One line of the answer."""
     sys.stdout.write(line + "\n")

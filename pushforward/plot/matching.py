@@ -66,7 +66,7 @@ def draw_drift(data: Arrays) -> Figure:
     ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     ax.set_xlabel(f"retention time in {data['names'][0]} (min)")
     ax.set_ylabel(f"retention time in {data['names'][1]} (min)")
-    _tidy(ax)
+    tidy(ax)
     ax.legend(edgecolor="none", fontsize=8, loc="upper left", markerscale=1.6)
     return figure
 
@@ -80,7 +80,7 @@ def draw_pairs(data: Arrays) -> Figure:
     ax.set_ylabel(f"features of {data['names'][1]}, by time")
     ax.set_aspect("equal")
     ax.margins(0.02)
-    _tidy(ax)
+    tidy(ax)
     figure.legend(
         loc="outside upper center", ncols=2, frameon=False, fontsize=8, markerscale=2
     )
@@ -106,7 +106,7 @@ def draw_precision_recall(data: Arrays) -> Figure:
     ax.set_ylim(lowest - 0.02, 1.005)
     ax.set_xlabel("recall")
     ax.set_ylabel("precision")
-    _tidy(ax)
+    tidy(ax)
     title = "precision / recall of all matches"
     ax.legend(
         frameon=False, fontsize=8, loc="lower right", title=title, title_fontsize=8
@@ -124,7 +124,7 @@ def draw_masses(data: Arrays) -> Figure:
         ax.hist(data["ppm"][mask], bins=60, range=span, color=color, label=name)
     ax.set_xlabel("m/z error (ppm)")
     ax.set_ylabel("pairs")
-    _tidy(ax)
+    tidy(ax)
     ax.legend(frameon=False, fontsize=8)
     return figure
 
@@ -224,6 +224,7 @@ def _doubtful(matching: Matching) -> str:
     return section("Doubtful matches", words, table(header, rows))
 
 
-def _tidy(ax: Axes) -> None:
+def tidy(ax: Axes) -> None:
+    """No frame above and on the right, small ticks."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=8)

@@ -31,8 +31,11 @@ from pushforward.statistics.feature_distances import (
     EuclideanDistance as EuclideanDistance,
 )
 from pushforward.statistics.imputation import HalfMinimum as HalfMinimum
+from pushforward.statistics.joint_matching import JointMatching as JointMatching
+from pushforward.statistics.joint_matching import match_jointly as match_jointly
 from pushforward.statistics.match_files import read_truth as read_truth
 from pushforward.statistics.match_files import write_candidates as write_candidates
+from pushforward.statistics.match_files import write_groups as write_groups
 from pushforward.statistics.match_files import write_matches as write_matches
 from pushforward.statistics.match_files import write_merged as write_merged
 from pushforward.statistics.matching import Matching as Matching
@@ -47,6 +50,12 @@ from pushforward.statistics.mixtures import PoissonCounts as PoissonCounts
 from pushforward.statistics.mixtures import Posterior as Posterior
 from pushforward.statistics.mixtures import estimated_noise as estimated_noise
 from pushforward.statistics.mixtures import npmle as npmle
+from pushforward.statistics.mztab import write_mztab as write_mztab
+from pushforward.statistics.representation_files import lambdas_from as lambdas_from
+from pushforward.statistics.representation_files import (
+    read_representation as read_representation,
+)
+from pushforward.statistics.representation_files import shape_on_disk as shape_on_disk
 from pushforward.statistics.representations import GulpDistance as GulpDistance
 from pushforward.statistics.representations import GulpMatrix as GulpMatrix
 from pushforward.statistics.representations import gulp as gulp
@@ -55,9 +64,7 @@ from pushforward.statistics.representations import gulp_matrix as gulp_matrix
 from pushforward.statistics.representations import (
     gulp_standard_error as gulp_standard_error,
 )
-from pushforward.statistics.representations import (
-    read_representation as read_representation,
-)
+from pushforward.statistics.sample_roles import SampleRoles as SampleRoles
 from pushforward.statistics.scaling import Scaling as Scaling
 from pushforward.statistics.scaling import classical_scaling as classical_scaling
 from pushforward.statistics.similarities import (
@@ -67,6 +74,9 @@ from pushforward.statistics.similarities import KernelAlignment as KernelAlignme
 from pushforward.statistics.similarities import cca as cca
 from pushforward.statistics.similarities import cka as cka
 from pushforward.statistics.similarities import procrustes as procrustes
+from pushforward.statistics.streamed import GulpMoments as GulpMoments
+from pushforward.statistics.study_alignment import StudyAlignment as StudyAlignment
+from pushforward.statistics.study_alignment import align_studies as align_studies
 from pushforward.statistics.table_files import parse_columns as parse_columns
 from pushforward.statistics.table_files import read_table as read_table
 from pushforward.statistics.tables import FeatureTable as FeatureTable

@@ -17,10 +17,14 @@ MISSING = {"", "na", "nan", "n/a", "null", "none", "-", "#n/a"}
 
 @dataclass(frozen=True)
 class Cells:
-    """Rows of stripped cells, all of one width, under one reading of the delimiter."""
+    """Rows of stripped cells, all of one width, under one reading of the delimiter.
+
+    `lines` are their lines in the file, none where rows are no lines of it.
+    """
 
     rows: list[list[str]]
     delimiter: str
+    lines: tuple[int, ...] = ()
 
 
 def read_text(path: Path) -> str:
@@ -77,7 +81,9 @@ def _sheet(path: Path) -> str:
 
 def readings(text: str) -> list[Cells]:
     """The ways to cut the text into columns that give most lines one width."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    whole = text.splitlines()
+    numbers = [k for k, line in enumerate(whole, 1) if line.strip()]
+    lines = [whole[k - 1] for k in numbers]
     found = []
     for delimiter in DELIMITERS:
         try:
@@ -92,7 +98,8 @@ def readings(text: str) -> list[Cells]:
             continue
         widest = max(len(row) for row in rows)
         padded = [row + [""] * (widest - len(row)) for row in rows]
-        found.append(Cells(padded, delimiter))
+        known = tuple(numbers) if len(rows) == len(numbers) else ()
+        found.append(Cells(padded, delimiter, known))
     return found
 
 

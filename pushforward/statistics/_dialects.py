@@ -4,7 +4,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pushforward.statistics._delimited import Cells
+import numpy as np
+
+from pushforward.errors import InputError
+from pushforward.statistics._delimited import Cells, as_number
 
 MINUTES, SECONDS = "min", "s"
 HEADER_DEPTH = 8  # a header is looked for in the first rows only
@@ -14,7 +17,8 @@ HEADER_DEPTH = 8  # a header is looked for in the first rows only
 class Layout:
     """Where a table keeps what: column numbers, rows of features, unit of time.
 
-    `unit` is None when neither the dialect nor the header fixes it.
+    `unit` is None when neither the dialect nor the header fixes it; `kinds` is what
+    the dialect says of each column: Sample, QC, Blank.
     """
 
     dialect: str
@@ -26,6 +30,7 @@ class Layout:
     first: int
     header: tuple[str, ...]
     note: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 Rule = Callable[[Cells, int, list[str]], Layout | None]
@@ -101,8 +106,9 @@ def _msdial(cells: Cells, at: int, names: list[str]) -> Layout | None:
         and label[i] not in summary
         and not any(row[i] in ("average", "stdev") for row in above)
     )
+    kinds = next((tuple(row) for row in above if "file type" in row), ())
     layout = _layout("MS-DIAL", cells, at, columns)
-    return replace(layout, samples=samples, unit=MINUTES)
+    return replace(layout, samples=samples, unit=MINUTES, kinds=kinds)
 
 
 def _progenesis(cells: Cells, at: int, names: list[str]) -> Layout | None:
@@ -163,7 +169,7 @@ def _metabcombiner(cells: Cells, at: int, names: list[str]) -> Layout | None:
 
 def _plain(cells: Cells, at: int, names: list[str]) -> Layout | None:
     """A header that names one mass, one time and, perhaps, one id, in usual words."""
-    mz, rt, ids = mass_columns(names), time_columns(names), _among(names, IDS)
+    mz, rt, ids = mass_columns(names), time_columns(names), among(names, IDS)
     if len(mz) != 1 or len(rt) != 1 or len(ids) > 1:
         return None
     identity = ids[0] if ids else None
@@ -178,7 +184,7 @@ def _plain(cells: Cells, at: int, names: list[str]) -> Layout | None:
 def mass_columns(names: list[str]) -> list[int]:
     """Columns whose name says m/z."""
     words = {"mz", "m/z", "m.z", "mass", "mass/charge", "mass to charge", "row m/z"}
-    return _among(names, words)
+    return among(names, words)
 
 
 def time_columns(names: list[str]) -> list[int]:
@@ -188,10 +194,11 @@ def time_columns(names: list[str]) -> list[int]:
         for n in (name.replace("_", " ") for name in names)
     ]
     words = {"rt", "retention time", "ret time", "rtime", "ret. time"}
-    return _among(bare, words | {"row retention time"})
+    return among(bare, words | {"row retention time"})
 
 
-def _among(names: list[str], words: set[str]) -> list[int]:
+def among(names: list[str], words: set[str]) -> list[int]:
+    """Columns with one of these names."""
     return [i for i, name in enumerate(names) if name in words]
 
 
@@ -225,3 +232,28 @@ RULES: tuple[Rule, ...] = (
     _metabcombiner,
     _plain,
 )
+
+
+def numbers_of(
+    name: str,
+    rows: list[list[str]],
+    lines: tuple[int, ...],
+    layout: Layout,
+    columns: list[int],
+    comma: bool,
+) -> np.ndarray:
+    """Columns of the features as numbers; text is refused with its line."""
+    out = np.empty((len(rows), len(columns)))
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            try:
+                out[i, j] = as_number(row[column], comma)
+            except ValueError:
+                label = layout.header[column] if layout.header else column
+                where = f"line {lines[i]}" if lines else f"feature row {i + 1}"
+                raise InputError(
+                    f"{name}, {where}: column {label!r} holds text, "
+                    f"{row[column][:30]!r}, where numbers are expected. Drop that "
+                    "column or name the others (--columns samples=area)."
+                ) from None
+    return out

@@ -64,7 +64,7 @@ def square_matrices(A: object, B: object) -> tuple[np.ndarray, np.ndarray]:
     if A.shape != B.shape:
         raise InputError(
             f"`A` and `B` must have one size, got {A.shape} and {B.shape}. Both "
-            "studies must measure the same d features; for unequal tables use `match`."
+            "studies must measure the same d features; else use `align_studies`."
         )
     if len(A) < 2:
         raise InputError(
@@ -86,17 +86,23 @@ class Eigenbasis:
     coordinates: Float[np.ndarray, "n r"]
 
     def inverses(self, lambdas: Float[np.ndarray, "t"]) -> Float[np.ndarray, "t r"]:
-        """Diagonals of (S + lambda)^{-1}; at lambda = 0 the pseudo-inverse.
+        """Diagonals of (S + lambda)^{-1}."""
+        return ridge_inverses(self.eigenvalues, lambdas)
 
-        The rank is cut at e_max r eps: inverting the rounding below it is what makes
-        squared distances negative.
-        """
-        e = self.eigenvalues
-        cut = e.max() * len(e) * np.finfo(float).eps
-        shifted = e + lambdas[:, None]
-        ridge = (lambdas > 0)[:, None]
-        keep = np.where(ridge, shifted > 0, e > cut)
-        return np.where(keep, 1.0 / np.where(keep, shifted, 1.0), 0.0)
+
+def ridge_inverses(
+    e: Float[np.ndarray, "r"], lambdas: Float[np.ndarray, "t"]
+) -> Float[np.ndarray, "t r"]:
+    """1 / (e + lambda); at lambda = 0 the pseudo-inverse.
+
+    The rank is cut at e_max r eps: inverting the rounding below it is what makes
+    squared distances negative.
+    """
+    cut = e.max() * len(e) * np.finfo(float).eps
+    shifted = e + lambdas[:, None]
+    ridge = (lambdas > 0)[:, None]
+    keep = np.where(ridge, shifted > 0, e > cut)
+    return np.where(keep, 1.0 / np.where(keep, shifted, 1.0), 0.0)
 
 
 def normalized(name: str, value: object) -> Float[np.ndarray, "n k"]:

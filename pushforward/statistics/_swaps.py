@@ -42,15 +42,23 @@ class GromovWasserstein:
 
 @dataclass(frozen=True)
 class QuasiLikelihood:
-    """log det((A + P^T B P)/2 + ridge): the Gaussian likelihood, covariance profiled.
+    """log det(s A + (1 - s) P^T B P + ridge): the Gaussian likelihood, profiled.
 
-    Needs the pooled matrix nonsingular: more than d/2 samples per study, or a ridge.
+    The share s is that of the samples behind A: one half for studies of one size, else
+    n / (n + m). Needs the pooled matrix nonsingular: more than d/2 samples per study,
+    or a ridge.
     [han2025covariance]
     """
 
     ridge: float = 0.0
+    share: float = 0.5
 
     def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise InputError(
+                f"`share` must lie in (0, 1), got {self.share}. It is n / (n + m), the "
+                "share of the samples behind A."
+            )
         if not (isinstance(self.ridge, int | float) and self.ridge == 0.0):
             above_zero(
                 "ridge",
@@ -61,7 +69,7 @@ class QuasiLikelihood:
 
     def value(self, A: np.ndarray, B: np.ndarray) -> float:
         """The objective when B is already relabelled."""
-        sign, logdet = np.linalg.slogdet(self._pooled(A, B))
+        sign, logdet = np.linalg.slogdet(self.pooled(A, B))
         if sign <= 0 or not np.isfinite(logdet):
             raise InputError(
                 "`A` + `B` is singular, so the likelihood is unbounded. Use more "
@@ -72,19 +80,23 @@ class QuasiLikelihood:
     def changes(self, A: np.ndarray, B: np.ndarray) -> Float[np.ndarray, "d d"]:
         """Change of the objective if labels i and j of B were exchanged.
 
-        log((1 - u^T R v/2)^2 - (u^T R u)(v^T R v)/4) with R the inverse of the pool.
+        log((1 - c u^T R v)^2 - c^2 (u^T R u)(v^T R v)) with R the inverse of the pool
+        and c = 1 - s the weight of B.
         """
         self.value(A, B)  # refuses a singular pool by name
-        R = np.linalg.inv(self._pooled(A, B))
+        R = np.linalg.inv(self.pooled(A, B))
         alpha, uRu = _between(B), _between(R)
         uRw, wRw = _between(R @ B), _between(B @ R @ B)
         uRv = uRw - 0.5 * alpha * uRu
         vRv = wRw - alpha * uRw + 0.25 * alpha**2 * uRu
-        ratio = np.square(1.0 - 0.5 * uRv) - 0.25 * uRu * vRv
+        c = 1.0 - self.share
+        ratio = np.square(1.0 - c * uRv) - c**2 * uRu * vRv
         return np.log(np.maximum(ratio, np.finfo(float).tiny))
 
-    def _pooled(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return (A + B) / 2.0 + self.ridge * np.eye(len(A))
+    def pooled(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """The pooled covariance, for one B or many."""
+        pool = self.share * A + (1.0 - self.share) * B
+        return pool + self.ridge * np.eye(len(A))
 
 
 def descend(

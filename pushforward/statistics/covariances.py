@@ -119,8 +119,7 @@ class Exhaustive:
         if isinstance(objective, GromovWasserstein):
             values = np.square(A - relabelled).sum((1, 2))
         else:
-            pooled = (A + relabelled) / 2.0 + objective.ridge * np.eye(d)
-            values = np.linalg.slogdet(pooled)[1]
+            values = np.linalg.slogdet(objective.pooled(A, relabelled))[1]
         return every[np.argmin(values)], 0
 
 
@@ -135,8 +134,10 @@ def align_covariances(
     """The labels that make the covariances A and B (d, d) of two studies agree.
 
     min over permutations of ||A - P^T B P||_F^2 (`GromovWasserstein()`) or of
-    log det((A + P^T B P)/2) (`QuasiLikelihood()`), by exchanges from the row-profile
-    start. Correlation matrices align better than covariances when units differ.
+    log det((A + P^T B P)/2) (`QuasiLikelihood()`; `share=n / (n + m)` for unequal
+    samples), by exchanges from the row-profile start. For unequal numbers of features
+    and a statement of confidence see `align_studies`. Correlation matrices align better
+    than covariances when units differ.
     `seed` feeds the shuffles only.
 
     >>> import numpy as np

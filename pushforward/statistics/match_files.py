@@ -1,5 +1,6 @@
-"""Matches on disk: the table of matches, all candidates, and truth from ids."""
+"""Matches on disk: tables of matches, groups and candidates, and truth from ids."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ from jaxtyping import Int
 from pushforward._checks import as_path
 from pushforward.errors import InputError
 from pushforward.statistics._delimited import read_text, readings
+from pushforward.statistics.joint_matching import JointMatching
 from pushforward.statistics.matching import Matching
 from pushforward.statistics.tables import FeatureTable
 from pushforward.statistics.written_tables import write_csv
 
+Matched = Matching | JointMatching
 HEADER = "id_A,id_B,mz_A,mz_B,rt_A,rt_B,rt_B_predicted,coupling,score,reason".split(",")
 
 
@@ -23,59 +26,110 @@ def write_matches(matching: Matching, path: str | Path) -> None:
     _write(path, matching, np.flatnonzero(matching.kept))
 
 
-def write_candidates(matching: Matching, path: str | Path) -> None:
-    """Every pair inside the mass gate, in the same columns: why each was (not) kept."""
-    _write(path, matching, np.arange(matching.pairs.count))
+def write_candidates(matching: Matched, path: str | Path) -> None:
+    """Every pair inside the mass gate, in the same columns: why each was (not) kept.
 
-
-def write_merged(matching: Matching, path: str | Path) -> None:
-    """One row per match: ids, masses, times, then the samples of A and those of B."""
-    A, B = matching.A, matching.B
-    header = ["id_A", "id_B", "mz", "rt_A", "rt_B"]
-    header += [f"A_sample{k + 1}" for k in range(A.n)]
-    header += [f"B_sample{k + 1}" for k in range(B.n)]
+    Of several tables, those of every pair of tables, which two columns name.
+    """
+    if isinstance(matching, Matching):
+        _write(path, matching, np.arange(matching.pairs.count))
+        return
+    labels = table_labels(matching.tables)
     rows = [
-        [A.ids[i], B.ids[j], (A.mz[i] + B.mz[j]) / 2, A.rt[i], B.rt[j]]
-        + [*A.intensities[:, i], *B.intensities[:, j]]
-        for i, j in matching.matches
+        [labels[a], labels[b], *row]
+        for (a, b), found in matching.pairs.items()
+        for row in _rows(found, np.arange(found.pairs.count))
     ]
+    write_csv(path, ["table_A", "table_B", *HEADER], rows)
+
+
+def write_merged(matching: Matched, path: str | Path) -> None:
+    """One row per group: ids, masses, times (min), then the samples of every table.
+
+    Cells of tables without the feature are empty.
+    """
+    tables, labels = matching.tables, table_labels(matching.tables)
+    header = [f"id_{x}" for x in labels] + ["mz"] + [f"rt_{x}" for x in labels]
+    for table, x in zip(tables, labels, strict=True):
+        header += [f"{x}_{name}" for name in table.sample_names()]
+    rows = []
+    for group in matching.groups:
+        there = [(t, k) for t, k in zip(tables, group, strict=True)]
+        row = [t.ids[k] if k >= 0 else "" for t, k in there]
+        row.append(float(np.mean([t.mz[k] for t, k in there if k >= 0])))
+        row += [t.rt[k] if k >= 0 else "" for t, k in there]
+        for t, k in there:
+            row += list(t.intensities[:, k]) if k >= 0 else [""] * t.n
+        rows.append(row)
     write_csv(path, header, rows)
 
 
-def read_truth(
-    path: str | Path, A: FeatureTable, B: FeatureTable
-) -> Int[np.ndarray, "m 2"]:
-    """Known pairs from a file of two columns, id in A and id in B, as indices.
+def write_groups(joint: JointMatching, path: str | Path) -> None:
+    """One row per group: number of tables, support, then ids, masses and times."""
+    labels = table_labels(joint.tables)
+    parts = [f"{part}_{x}" for x in labels for part in ("id", "mz", "rt")]
+    rows = []
+    for group, support in zip(joint.groups, joint.support, strict=True):
+        row: list[object] = [int((group >= 0).sum()), f"{support:.4f}"]
+        for t, k in zip(joint.tables, group, strict=True):
+            row += (
+                [t.ids[k], f"{t.mz[k]:.6f}", f"{t.rt[k]:.4f}"] if k >= 0 else [""] * 3
+            )
+        rows.append(row)
+    write_csv(path, ["tables", "support", *parts], rows)
 
-    A first row that names no features is taken for a header.
+
+def table_labels(tables: Sequence[FeatureTable]) -> list[str]:
+    """A and B for two tables; for more the names of their files, told apart."""
+    if len(tables) == 2:
+        return ["A", "B"]
+    stems = [Path(t.name).stem for t in tables]
+    return [x if stems.count(x) == 1 else f"{x}_{k + 1}" for k, x in enumerate(stems)]
+
+
+def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"]:
+    """Known groups from a file with a column of ids for each table, as indices.
+
+    Two tables: pairs. More: a cell may be empty, which is -1. A first row that names no
+    features is taken for a header.
     """
     path = as_path("path", path)
-    found = readings(read_text(path))
+    found = [c for c in readings(read_text(path)) if len(c.rows[0]) >= len(tables)]
     if not found:
+        wanted = ",".join(f"id_{x}" for x in table_labels(tables))
+        count = "two" if len(tables) == 2 else len(tables)
         raise InputError(
-            f"{path.name} must have two columns of ids, e.g.\n    id_A,id_B\n    F1,G7"
+            f"{path.name} must have {count} columns of ids, one for each table, e.g.\n"
+            f"    {wanted}"
         )
-    places = [{name: i for i, name in enumerate(t.ids)} for t in (A, B)]
-    pairs = []
+    places = [{name: i for i, name in enumerate(t.ids)} for t in tables]
+    groups = []
     for number, row in enumerate(found[0].rows):
-        known = [row[side] in places[side] for side in (0, 1)]
-        if all(known):
-            pairs.append([places[0][row[0]], places[1][row[1]]])
-        elif number > 0 or any(known):
+        cells = row[: len(tables)]
+        lost = [cell == "" and len(tables) > 2 for cell in cells]
+        known = [c in p or x for c, p, x in zip(cells, places, lost, strict=True)]
+        if all(known) and len(tables) - sum(lost) > 1:
+            groups.append([p.get(c, -1) for c, p in zip(cells, places, strict=True)])
+        elif not all(known) and (number > 0 or sum(known) > sum(lost)):
             side = known.index(False)
             raise InputError(
-                f"{path.name}, row {number + 1}: {row[side]!r} is not an id of "
-                f"{(A, B)[side].name}. Ids there look like {(A, B)[side].ids[0]!r}."
+                f"{path.name}, row {number + 1}: {cells[side]!r} is not an id of "
+                f"{tables[side].name}. Ids there look like {tables[side].ids[0]!r}."
             )
-    if not pairs:
+    if not groups:
         raise InputError(
-            f"{path.name} names no pair of features: ids look like {A.ids[0]!r} in "
-            f"{A.name} and {B.ids[0]!r} in {B.name}."
+            f"{path.name} names no pair of features: ids look like "
+            + ", ".join(f"{t.ids[0]!r} in {t.name}" for t in tables)
+            + "."
         )
-    return np.array(pairs, dtype=int)
+    return np.array(groups, dtype=int)
 
 
 def _write(path: str | Path, m: Matching, chosen: np.ndarray) -> None:
+    write_csv(path, HEADER, _rows(m, chosen))
+
+
+def _rows(m: Matching, chosen: np.ndarray) -> list[list[str]]:
     predicted = m.drift(m.A.rt[m.pairs.rows])
     rows = []
     for s in chosen:
@@ -85,4 +139,4 @@ def _write(path: str | Path, m: Matching, chosen: np.ndarray) -> None:
         strength = [f"{m.coupling[s]:.6e}", f"{m.score[s]:.6f}"]
         ids = [m.A.ids[i], m.B.ids[j]]
         rows.append([*ids, *masses, *times, *strength, m.reasons[s].value])
-    write_csv(path, HEADER, rows)
+    return rows

@@ -69,6 +69,16 @@ class Matching:
         kept = self.kept
         return np.column_stack([self.pairs.rows[kept], self.pairs.cols[kept]])
 
+    @property
+    def tables(self) -> tuple[FeatureTable, FeatureTable]:
+        """A and B."""
+        return self.A, self.B
+
+    @property
+    def groups(self) -> Int[np.ndarray, "m 2"]:
+        """The matches, as those of several tables are written."""
+        return self.matches
+
     def accuracy(self, truth: object, *, partial: bool = False) -> Accuracy:
         """Precision and recall against true pairs (m, 2) of indices.
 

@@ -1,27 +1,24 @@
 """GULP: how differently ridge regression behaves on two representations.
 
 Error bars of the plug-in GULP estimate, by its influence function.
-
-Representations on disk: plain arrays, never pickles.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
-from pushforward._array_files import read_npy
-from pushforward._checks import as_path
-from pushforward.errors import InputError, StoreError
+from pushforward.errors import InputError
 from pushforward.statistics._matrices import (
     Eigenbasis,
     eigenbasis,
-    finite_matrix,
     normalized,
+    ridge_inverses,
 )
-from pushforward.statistics.number_files import Missing, read_numbers
+from pushforward.statistics.representation_files import (
+    read_representation as read_representation,
+)
 
 
 @dataclass(frozen=True)
@@ -114,12 +111,7 @@ def gulp_matrix(
             f"`representations` must share their samples, got {sorted(rows)} rows. "
             "Rows are samples: evaluate every network on the same inputs."
         )
-    labels = tuple(names) if names is not None else _numbered(len(matrices))
-    if len(labels) != len(matrices):
-        raise InputError(
-            f"`names` has {len(labels)} entries for {len(matrices)} representations. "
-            "Give one name each."
-        )
+    labels = labels_of(names, len(matrices))
     bases = [eigenbasis(m) for m in matrices]
     squared = np.zeros((len(grid), len(bases), len(bases)))
     for i, a in enumerate(bases):
@@ -157,10 +149,20 @@ def paired(A: object, B: object) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _squared(a: Eigenbasis, b: Eigenbasis, grid: np.ndarray) -> np.ndarray:
-    w_a, w_b = a.inverses(grid), b.inverses(grid)
     Q = np.square(a.coordinates.T @ b.coordinates)
-    own = np.square(a.eigenvalues * w_a).sum(1) + np.square(b.eigenvalues * w_b).sum(1)
-    return own - 2.0 * ((w_a @ Q) * w_b).sum(1)
+    return squared_distances(a.eigenvalues, b.eigenvalues, Q, grid)
+
+
+def squared_distances(
+    e: Float[np.ndarray, "r"],
+    f: Float[np.ndarray, "s"],
+    Q: Float[np.ndarray, "r s"],
+    grid: Float[np.ndarray, "t"],
+) -> Float[np.ndarray, "t"]:
+    """d^2 from eigenvalues and the squared cross-covariance in both eigenbases."""
+    w, v = ridge_inverses(e, grid), ridge_inverses(f, grid)
+    own = np.square(e * w).sum(1) + np.square(f * v).sum(1)
+    return own - 2.0 * ((w @ Q) * v).sum(1)
 
 
 def _many(representations: Sequence[object]) -> list[tuple[int, object]]:
@@ -173,8 +175,16 @@ def _many(representations: Sequence[object]) -> list[tuple[int, object]]:
     return found
 
 
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(f"representation {i}" for i in range(count))
+def labels_of(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    """A name for each representation; numbers if there are none."""
+    if names is None:
+        return tuple(f"representation {i}" for i in range(count))
+    if len(names) != count:
+        raise InputError(
+            f"`names` has {len(names)} entries for {count} representations. Give one "
+            "name each."
+        )
+    return tuple(names)
 
 
 def gulp_standard_error(
@@ -242,44 +252,3 @@ def gulp_errors(
             error = gulp_standard_error(A, B, grid) / np.where(twice > 0, twice, np.inf)
             errors[:, i, j] = errors[:, j, i] = error
     return errors
-
-
-def read_representation(
-    path: str | Path, *, flatten: bool = True
-) -> Float[np.ndarray, "n k"]:
-    """A representation (n, k), samples first, from a `.npy`, `.csv` or `.tsv` file.
-
-    Arrays with more axes (tokens, heads, pixels) are flattened after the first, or
-    refused without `flatten`. A header of a text file is skipped.
-    """
-    path = as_path("path", path)
-    if not path.is_file():
-        raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
-    if path.suffix != ".npy":
-        return finite_matrix(path.name, _numbers(path), "(n, k), samples first")
-    try:
-        array = read_npy(path)
-    except (ValueError, EOFError, OSError) as error:
-        raise InputError(
-            f"{path.name} cannot be read as an array of numbers ({error}). Save it "
-            "with `numpy.save(path, array)`, samples in rows."
-        ) from None
-    if array.ndim > 2 and not flatten:
-        flat = (len(array), int(np.prod(array.shape[1:])))
-        raise InputError(
-            f"{path.name} must be (samples, features), got {array.shape}. To compare "
-            f"all its values flat, as {flat}, say --flatten; else save a mean over the "
-            "other axes."
-        )
-    if array.ndim > 2:
-        array = array.reshape(len(array), -1)
-    return finite_matrix(path.name, array, "(n, k), samples first")
-
-
-def _numbers(path: Path) -> np.ndarray:
-    try:
-        return read_numbers(path, missing=Missing.KEEP).values
-    except InputError as error:
-        raise InputError(
-            f"{path.name} cannot be read as an array of numbers: {error}"
-        ) from None

@@ -6,6 +6,7 @@ From text to a layout: recognized, turned, overridden, or refused with an exampl
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -15,21 +16,29 @@ from pushforward.errors import InputError
 from pushforward.statistics._delimited import (
     DELIMITERS,
     Cells,
-    as_number,
     has_decimal_comma,
     read_text,
     readings,
 )
 from pushforward.statistics._dialects import (
+    IDS,
     MINUTES,
     SECONDS,
     Layout,
+    among,
     mass_columns,
+    numbers_of,
     recognize,
     time_columns,
 )
 from pushforward.statistics.imputation import HalfMinimum
+from pushforward.statistics.sample_roles import SampleRoles
 from pushforward.statistics.tables import FeatureTable
+
+
+class NoSuchColumns(InputError):
+    """No row of the file is a header with the columns that were named."""
+
 
 KEYS = ("id", "mz", "rt", "samples", "unit")
 
@@ -52,8 +61,9 @@ def lay_out(name: str, text: str, columns: dict[str, str]) -> tuple[Cells, Layou
             f"`columns` unit must be 'min' or 's', got {columns['unit']!r}."
         )
     if "\nSFH\t" in text or text.startswith("SFH\t"):
-        lines = text.splitlines()
-        text = "\n".join(line for line in lines if line[:4] in ("SFH\t", "SMF\t"))
+        wanted = ("SFH\t", "SMF\t")  # other lines are emptied: they keep their numbers
+        lines = (line if line[:4] in wanted else "" for line in text.splitlines())
+        text = "\n".join(lines)
     candidates = readings(text)
     for cells in candidates:
         for turned in (cells, _upright(cells)):
@@ -91,6 +101,9 @@ def _override(name: str, cells: Cells, columns: dict[str, str]) -> Layout | None
         if base is None or base.header != tuple(row):
             if not {"mz", "rt"} <= set(place):
                 continue
+            known = among(names, IDS)
+            if "id" not in place and len(known) == 1:
+                place["id"] = known[0]
             used = set(place.values())
             rest = tuple(i for i, n in enumerate(names) if i not in used and n)
             base = Layout("named columns", None, 0, 0, rest, None, 1, tuple(row))
@@ -106,7 +119,7 @@ def _override(name: str, cells: Cells, columns: dict[str, str]) -> Layout | None
             unit=unit,
             first=base.first + at,
         )
-    raise InputError(
+    raise NoSuchColumns(
         f"{name} has no header row with the columns {sorted(wanted.values())}. Its "
         f"first row is {cells.rows[0][:8]}. Names must match the header."
     )
@@ -165,6 +178,7 @@ def read_table(
     *,
     columns: Mapping[str, str] | None = None,
     imputation: HalfMinimum | None = None,
+    roles: SampleRoles = SampleRoles(),
 ) -> FeatureTable:
     """A feature table from a delimited file, its dialect recognized by its header.
 
@@ -175,7 +189,8 @@ def read_table(
 
     `columns` overrides by header name: `mz`, `rt`, `id`; `samples` is a text that the
     names of the sample columns contain; `unit` is `min` or `s`. Missing intensities
-    are refused unless there is an `imputation`.
+    are refused unless there is an `imputation`. Blanks and quality controls are no
+    samples: `roles` recognizes them by their names, and may drop features by them.
     """
     path = as_path("path", path)
     text = read_text(path)
@@ -192,21 +207,28 @@ def read_table(
             f"{path.name} is an empty table: a {layout.dialect} header and no feature "
             "under it. Export it again with features."
         )
-    mz = _numbers(path.name, rows, layout, [layout.mz], comma)[:, 0]
-    rt = _numbers(path.name, rows, layout, [layout.rt], comma)[:, 0]
-    values = _numbers(path.name, rows, layout, list(layout.samples), comma)
+    lines = cells.lines[layout.first :]
+    mz = numbers_of(path.name, rows, lines, layout, [layout.mz], comma)[:, 0]
+    rt = numbers_of(path.name, rows, lines, layout, [layout.rt], comma)[:, 0]
+    values = numbers_of(path.name, rows, lines, layout, list(layout.samples), comma)
     rt, told = _minutes(path.name, rt, layout)
     ids = tuple(
         row[layout.id] if layout.id is not None else f"{path.stem}-{i}"
         for i, row in enumerate(rows, 1)
     )
-    decisions = _decisions(cells, layout, comma, told)
+    names = tuple(layout.header[i] for i in layout.samples)
+    kinds = (layout.kinds[i] if layout.kinds else "" for i in layout.samples)
+    spelled = tuple(f"{n} {k}".strip() for n, k in zip(names, kinds, strict=True))
+    some, sample, words = roles.applied(path.name, spelled, values)
+    values, names = values[:, sample], tuple(compress(names, sample))
+    decisions = (*_decisions(cells, layout, comma, told), *words)
     if imputation is not None and np.isnan(values).any():
-        values, some, word = imputation.filled(values)
-        ids = tuple(name for name, kept in zip(ids, some, strict=True) if kept)
-        mz, rt, values = mz[some], rt[some], values[some]
-        decisions = (*decisions, word)
-    return FeatureTable(ids, mz, rt, values.T.copy(), path.name, decisions)
+        values, seen, word = imputation.filled(values)
+        some, decisions = some & seen, (*decisions, word)
+    if not some.all():
+        ids, mz, rt = tuple(compress(ids, some)), mz[some], rt[some]
+        values = values[some]
+    return FeatureTable(ids, mz, rt, values.T.copy(), path.name, decisions, names)
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -223,24 +245,6 @@ def parse_columns(text: str) -> dict[str, str]:
             )
         found[key.strip()] = value.strip()
     return found
-
-
-def _numbers(
-    name: str, rows: list[list[str]], layout: Layout, columns: list[int], comma: bool
-) -> np.ndarray:
-    out = np.empty((len(rows), len(columns)))
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
-            try:
-                out[i, j] = as_number(row[column], comma)
-            except ValueError:
-                label = layout.header[column] if layout.header else column
-                raise InputError(
-                    f"{name}: column {label!r} holds text, {row[column][:30]!r} in "
-                    f"feature row {i + 1}, where numbers are expected. Drop that "
-                    "column or name the others, e.g. columns={'samples': 'area'}."
-                ) from None
-    return out
 
 
 def _minutes(name: str, rt: np.ndarray, layout: Layout) -> tuple[np.ndarray, str]:

@@ -1,6 +1,6 @@
 """A table of untargeted features: masses, retention times, intensities."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -16,7 +16,8 @@ class FeatureTable:
     """p features measured on n samples.
 
     `mz` in m/z units, `rt` in minutes, `intensities` (n, p), samples first.
-    `decisions` says, line by line, how a file was read.
+    `decisions` says, line by line, how a file was read; `samples` are the names of the
+    samples, none if they have none.
     """
 
     ids: tuple[str, ...]
@@ -25,6 +26,7 @@ class FeatureTable:
     intensities: Float[np.ndarray, "n p"]
     name: str = "table"
     decisions: tuple[str, ...] = field(default=(), compare=False)
+    samples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _refuse_other_types(self)
@@ -59,11 +61,7 @@ class FeatureTable:
                 f"down to {self.rt.min():g}; masses are positive and times not "
                 "negative. Check which columns hold m/z and rt."
             )
-        if self.intensities.ndim != 2 or self.intensities.shape[1] != p:
-            raise InputError(
-                f"`intensities` of {self.name} must be (n samples, {p} features), got "
-                f"{self.intensities.shape}."
-            )
+        _refuse_shapes(self)
         _refuse_duplicates(self)
         _refuse_missing(self)
 
@@ -86,18 +84,21 @@ class FeatureTable:
             )
         note = (*self.decisions, "intensities: log(1 + x)")
         values = np.log1p(self.intensities)
-        return FeatureTable(self.ids, self.mz, self.rt, values, self.name, note)
+        return replace(self, intensities=values, decisions=note)
 
     def select(self, features: np.ndarray) -> "FeatureTable":
         """The table of some features, in the order given."""
-        return FeatureTable(
-            tuple(self.ids[i] for i in features),
-            self.mz[features],
-            self.rt[features],
-            self.intensities[:, features],
-            self.name,
-            self.decisions,
+        return replace(
+            self,
+            ids=tuple(self.ids[i] for i in features),
+            mz=self.mz[features],
+            rt=self.rt[features],
+            intensities=self.intensities[:, features],
         )
+
+    def sample_names(self) -> tuple[str, ...]:
+        """The names of the samples; numbered if they have none."""
+        return self.samples or tuple(f"sample{k + 1}" for k in range(self.n))
 
 
 def _refuse_other_types(table: "FeatureTable") -> None:
@@ -111,6 +112,19 @@ def _refuse_other_types(table: "FeatureTable") -> None:
                 f"`{label}` of {table.name} must be an array of numbers, "
                 f"got {type(values).__name__}."
             )
+
+
+def _refuse_shapes(table: "FeatureTable") -> None:
+    if table.intensities.ndim != 2 or table.intensities.shape[1] != table.p:
+        raise InputError(
+            f"`intensities` of {table.name} must be (n samples, {table.p} features), "
+            f"got {table.intensities.shape}."
+        )
+    if table.samples and len(table.samples) != table.n:
+        raise InputError(
+            f"`samples` of {table.name} must be {table.n} names, got "
+            f"{len(table.samples)}. Give one per row of `intensities`, or none."
+        )
 
 
 def _refuse_nonfinite(table: FeatureTable, label: str, values: np.ndarray) -> None:

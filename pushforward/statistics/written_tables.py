@@ -31,7 +31,7 @@ def write_text(path: str | Path, lines: Iterable[str]) -> None:
 
 def inert(name: str) -> str:
     """A word that a spreadsheet will not run as a formula."""
-    return f"'{name}" if name[:1] in "=+-@\t\r" else name
+    return f"'{name}" if name.startswith(tuple("=+-@\t\r")) else name
 
 
 def _cell(value: object) -> str:

@@ -306,3 +306,35 @@ def test_new_rows_bring_their_errors():
         fit.denoise(LINE[:3])
     again = fit.denoise(LINE[:3], GaussianErrors(SD[:3]))
     np.testing.assert_allclose(again, fit.posterior_means[:3], atol=1e-13)
+
+
+def test_thumbtacks_of_the_package_rebayes():
+    """320 tacks of nine flips: the atoms of Liu (Annals of Statistics 24, 1996).
+
+    REBayes draws its `Bmix` over his .4385, .6013, .8144 (demo Bmix1). Those are EM's,
+    stopped in the fourth digit: the certified optimum is .0003 away, and better.
+    """
+    times = [3, 13, 18, 48, 47, 67, 54, 51, 19]  # Beckett and Diaconis 1994
+    ups = np.repeat(np.arange(1, 10), times)
+    published = [0.4385, 0.6013, 0.8144]
+    fit = npmle(ups, likelihood=BinomialCounts(9))
+    np.testing.assert_allclose(fit.atoms[:, 0], published, atol=4e-4)
+    assert fit.proven and fit.gap < 1e-9
+    his = npmle(ups, likelihood=BinomialCounts(9), method=FixedGrid(published))
+    assert 0 <= fit.log_likelihood - his.log_likelihood < 1e-3
+    assert fit.log_likelihood == pytest.approx(-640.275681, abs=1e-6)
+
+
+def test_eight_schools_of_the_package_ebnm():
+    """Rubin's eight schools: nothing tells them apart, and all get the pooled mean.
+
+    7.7 with standard error 4.1 in Gelman et al., Bayesian Data Analysis, 5.5.
+    """
+    effects = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
+    errors = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+    fit = npmle(effects, likelihood=GaussianErrors(errors))
+    precision = 1 / errors**2
+    assert fit.atoms[:, 0] == pytest.approx([precision @ effects / precision.sum()])
+    assert round(float(fit.atoms[0, 0]), 1) == 7.7
+    assert round(float(precision.sum() ** -0.5), 1) == 4.1
+    assert fit.proven and fit.gap < 1e-9

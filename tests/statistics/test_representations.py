@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
+from pushforward.statistics import GulpMoments, streamed
 from pushforward.statistics.representations import (
     gulp,
     gulp_errors,
@@ -270,3 +271,50 @@ def test_errors_of_all_pairs_are_those_of_each():
     draws = [rng.integers(0, 200, 200) for _ in range(200)]
     spread = np.std([gulp(A[i], B[i], 1.0).distance[0] for i in draws])
     assert 0.5 < spread / errors[1, 0, 1] < 2.0
+
+
+def test_moments_by_blocks_are_those_of_all_rows(tmp_path, monkeypatch):
+    """Small blocks, a large mean, float32 on disk: the distances of `gulp_matrix`."""
+    monkeypatch.setattr(streamed, "BLOCK", 8 * 15 * 100.0)
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(1234, 6))
+    reps = [50 + x @ rng.normal(size=(6, k)) + rng.normal(size=(1234, k))
+            for k in (4, 5, 6)]  # fmt: skip
+    reps[2] = reps[2].astype("f4")
+    np.save(tmp_path / "c.npy", reps[2])
+    moments = GulpMoments.of([*reps[:2], tmp_path / "c.npy"])
+    lambdas = [0.0, 1e-3, 1.0]
+    found, whole = moments.matrix(lambdas), gulp_matrix(reps, lambdas)
+    assert moments.n == 1234 and found.names == whole.names
+    np.testing.assert_allclose(found.squared, whole.squared, atol=1e-11)
+
+
+def test_bootstrap_of_groups_agrees_with_the_influence_function():
+    """Two ways to one standard error; 300 draws of 100 groups are right to a tenth."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(4000, 5))
+    reps = [x @ rng.normal(size=(5, 4)), np.tanh(x), x]
+    errors = GulpMoments.of(reps).errors([0.1, 1.0], draws=300)
+    exact = gulp_errors(reps, [0.1, 1.0])
+    off = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(errors[:, off] / exact[:, off], 1.0, atol=0.35)
+    assert (errors[:, ~off] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("reps", "message"),
+    [
+        ([np.ones((9, 2))], "at least 2 arrays"),
+        ([np.ones((9, 2)), np.ones((8, 2))], "share their samples"),
+        ([np.ones((9, 2)), np.full((9, 2), np.nan)], "first in row 0"),
+        ([np.eye(9), np.ones((9, 2, 2))], "samples first"),
+        ([np.eye(9), np.array(["a"] * 9)], "must be numbers"),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused(reps, message):
+    with pytest.raises(InputError, match=message):
+        GulpMoments.of(reps)
+    with pytest.raises(InputError, match="is constant"):
+        GulpMoments.of([np.eye(9), np.ones((9, 2))]).matrix()
+    with pytest.raises(InputError, match="must be 20 for a bootstrap"):
+        GulpMoments.of([np.eye(9), np.eye(9)]).errors()

@@ -3,10 +3,12 @@
 import json
 import sys
 
+import jax
 import numpy as np
 import pytest
 
-from pushforward.cli import main
+import pushforward as pf
+from pushforward.cli import _statistics, main
 
 GOOD = """row ID,row m/z,row retention time,s0 Peak area,s1 Peak area,s2 Peak area
 F0,180.0634,2.31,10500.0,9800.0,12100.5
@@ -129,7 +131,7 @@ def test_messy_tables_are_understood_and_said(run, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "precision is not known" in page and "Doubtful matches" in page
     merged = (tmp_path / "all.csv").read_text().splitlines()
-    assert merged[0].startswith("id_A,id_B,mz,rt_A,rt_B,A_sample1")
+    assert merged[0].startswith("id_A,id_B,mz,rt_A,rt_B,A_s0 Peak area")
     assert merged[1].split(",")[-2] == "5250.0"  # half of 10500, the least of F0
 
 
@@ -143,6 +145,32 @@ def test_partial_truth_has_no_precision(monkeypatch, run, tmp_path, capsys):
         found = json.loads(capsys.readouterr().out)
         assert found["recall"] == 1.0 and key in found
         assert ("precision" in found) == bool(extra)
+
+
+def test_gulp_by_blocks_and_layers_of_a_run(monkeypatch, run, tmp_path, capsys):
+    """What is read block by block is the same; the layers of a run are compared."""
+    rng = np.random.default_rng(2)
+    for k in range(2):
+        (tmp_path / f"net{k}").mkdir()
+        np.save(tmp_path / f"net{k}" / "last.npy", rng.normal(size=(60, 3)))
+    found = []
+    for large in (1e9, 1.0):
+        monkeypatch.setattr(_statistics, "LARGE", large)
+        words = "gulp net0 net1 --bootstrap 20 --json --out d.csv"
+        monkeypatch.setattr(sys, "argv", ["pushforward", *words.split()])
+        with pytest.raises(SystemExit):
+            main()
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["names"] == ["net0/last", "net1/last"]
+    assert "read block by block" in found[1]["read"][-1]
+    np.testing.assert_allclose(found[0]["distances"], found[1]["distances"])
+    np.testing.assert_allclose(found[0]["errors"], found[1]["errors"], atol=1e-12)
+    assert (tmp_path / "d.csv").read_text().count("net1/last") == 1
+    mu = pf.Particles.uniform(pf.Sphere(3), 40, key=jax.random.key(0))
+    pf.flow(pf.Attention(2.0), mu, 1.0, save=3).save("layers.zarr")
+    code, err, new = run("gulp layers.zarr --out l.csv --tree t.png")
+    assert code == 0 and new == ["l.csv", "t.png"], err
+    assert "layer 0,layer 2" in (tmp_path / "l.csv").read_text()
 
 
 @pytest.mark.parametrize("option", ["--gate wide", "--distance cosine", "--rho 0"])
@@ -182,3 +210,43 @@ def test_npmle_says_its_noise_and_writes_what_it_is_asked_for(run, tmp_path):
     assert code == 0 and "too large" in err
     code, err, _ = run("npmle d.csv --columns v --drop-missing --keep-missing")
     assert code == 3 and "exclude" in err
+
+
+def test_three_tables_are_matched_jointly(monkeypatch, run, tmp_path, capsys):
+    """Groups, the merged table, mzTab-M and a page; one override serves one of them."""
+    renamed = GOOD.replace("row m/z", "Mass!").replace("row retention", "When")
+    (tmp_path / "odd.csv").write_text(renamed)
+    (tmp_path / "semi.csv").write_text(GOOD.replace(",", ";").replace(".", ","))
+    line = "match good.csv semi.csv odd.csv --out g.csv --merged all.csv"
+    code, err, new = run(line)
+    assert code == 3 and "--columns mz=Mass,rt=Time" in err and new == []
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["pushforward", *line.split(), "--columns", "mz=Mass!,rt=When time", "--json",
+         "--mztab", "m.mztab", "--polarity", "negative", "--report", "r.html"],
+    )  # fmt: skip
+    with pytest.raises(SystemExit) as stop:
+        main()
+    found = json.loads(capsys.readouterr().out)
+    assert not stop.value.code and found["groups_in_3_tables"] == 3
+    assert "Doubtful groups" in (tmp_path / "r.html").read_text()
+    assert (tmp_path / "m.mztab").is_file() and (tmp_path / "all.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--mztab m.mztab", "--polarity positive"),
+        ("--columns mz=nothing", "no header row with the columns"),
+        ("--blanks Solvent", "a text in the names of some samples"),
+        ("--blank-ratio 3", "has no blanks"),
+        ("--control-spread 0.3", "needs two"),
+        ("--drift-band 0", "must be positive"),
+    ],
+)
+def test_options_that_do_not_fit_write_nothing(run, options, words):
+    code, err, new = run(f"match good.csv good.csv --out m.csv {options}")
+    assert code == 3 and words in err and new == []
+    code, err, new = run("match good.csv --out m.csv")
+    assert code == 3 and "two tables at least" in err and new == []

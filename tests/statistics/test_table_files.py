@@ -60,7 +60,7 @@ def msdial():
     blank = [""] * 3
     top = [
         [*blank, "Class", "case", "case", "control", "NA", "NA"],
-        [*blank, "File type", "Sample", "Sample", "QC", "NA", "NA"],
+        [*blank, "File type", "Sample", "Sample", "Sample", "NA", "NA"],
         [*blank, "Injection order", 1, 2, 3, "NA", "NA"],
         [*blank, "Batch ID", 1, 1, 1, "Average", "Stdev"],
     ]
@@ -214,7 +214,7 @@ BAD = {
     "duplicated ids": (mzmine2().replace("F2", "F0"), "duplicated ids.*'F0'"),
     "a column of text": (
         without_numbers(mzmine2()),
-        r"column 's1.mzML Peak area' holds text, 'high' in feature row 1",
+        r"line 2: column 's1.mzML Peak area' holds text, 'high'",
     ),
     "text masses": (mzmine2().replace("255.2324", "n.d."), "'row m/z' holds text"),
     "NaN intensities": (

@@ -1,12 +1,13 @@
-"""Simulated pairs of feature tables with known truth, by the published protocol."""
+"""Simulated feature tables with known truth: pairs as published, and several."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
+from pushforward.statistics.joint_matching import JointMatching
 from pushforward.statistics.tables import FeatureTable
 
 
@@ -123,3 +124,76 @@ def split_cohort(
     where_a, where_b = np.full(p, -1), np.full(p, -1)
     where_a[left], where_b[right] = np.arange(p_a), np.arange(p_b)
     return PairedTables(A, B, np.column_stack([where_a[shared], where_b[shared]]))
+
+
+@dataclass(frozen=True)
+class ManyTables:
+    """Tables cut from one cohort; a row of `truth` is a feature, -1 where it is not."""
+
+    tables: tuple[FeatureTable, ...]
+    truth: Int[np.ndarray, "m k"]
+
+    def pair(self, a: int, b: int) -> Int[np.ndarray, "s 2"]:
+        """The true pairs of two tables."""
+        pairs = self.truth[:, [a, b]]
+        return pairs[(pairs >= 0).all(axis=1)]
+
+
+def split_many(
+    cohort: FeatureTable, count: int, presence: float, noise: Noise, *, seed: int
+) -> ManyTables:
+    """Cut a cohort into `count` studies, each with a feature by chance `presence`.
+
+    Samples are shared out; every table has m/z + U(-.005, .005), so that two differ by
+    at most the gate, a drift a x + b sin(c sqrt x) of its own, and the noise of times
+    and intensities of `split_cohort`. No table is cleaner than the others.
+    """
+    rng = np.random.default_rng(seed)
+    there = rng.random((cohort.p, count)) < presence
+    truth = np.full((cohort.p, count), -1)
+    tables = []
+    for k, rows in enumerate(np.array_split(rng.permutation(cohort.n), count)):
+        chosen = rng.permutation(np.flatnonzero(there[:, k]))
+        truth[chosen, k] = np.arange(len(chosen))
+        x = cohort.rt[chosen]
+        a, b, c = rng.uniform([0.85, 0.3, 0.8], [1.15, 1.3, 1.4])
+        shift = rng.uniform(-noise.rt, noise.rt, len(chosen))
+        seen = cohort.intensities[np.ix_(rows, chosen)]
+        tables.append(
+            FeatureTable(
+                tuple(f"{cohort.ids[i]}_{k + 1}" for i in chosen),
+                cohort.mz[chosen] + rng.uniform(-0.005, 0.005, len(chosen)),
+                np.maximum(a * x + b * np.sin(c * np.sqrt(x)) + shift, 0.1),
+                seen + noise.intensity * seen.std() * rng.normal(size=seen.shape),
+                f"study {k + 1}",
+            )
+        )
+    shared = (truth >= 0).sum(axis=1) >= 2
+    return ManyTables(tuple(tables), truth[shared])
+
+
+def stepwise(joint: JointMatching) -> JointMatching:
+    """The same pairs of tables, added one table at a time: what `joint` is measured by.
+
+    A feature of the next table joins the group of its match in the first table that has
+    one, if the group has no feature of this table yet; otherwise that in the second.
+    """
+    K = len(joint.tables)
+    group = [np.arange(t.p) if k == 0 else np.full(t.p, -1)
+             for k, t in enumerate(joint.tables)]  # fmt: skip
+    taken = [set(range(joint.tables[0].p))] + [set() for _ in range(K - 1)]
+    count = joint.tables[0].p
+    for b in range(1, K):
+        for a in range(b):
+            for i, j in joint.pairs[a, b].matches:
+                if group[b][j] < 0 and group[a][i] not in taken[b]:
+                    group[b][j] = group[a][i]
+                    taken[b].add(group[a][i])
+        alone = np.flatnonzero(group[b] < 0)
+        group[b][alone] = count + np.arange(len(alone))
+        count += len(alone)
+    groups = np.full((count, K), -1)
+    for k, own in enumerate(group):
+        groups[own, k] = np.arange(len(own))
+    groups = groups[(groups >= 0).sum(axis=1) >= 2]
+    return replace(joint, groups=groups, support=np.ones(len(groups)))

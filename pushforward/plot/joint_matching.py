@@ -1,0 +1,173 @@
+"""Pictures and a report page of a joint matching of several feature tables."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pushforward.plot.matching import BLUE, GRAY, GREEN, tidy
+from pushforward.plot.page import (
+    image,
+    listing,
+    paragraph,
+    section,
+    table,
+    write_page,
+)
+from pushforward.plot.style import new_figure
+from pushforward.statistics.joint_matching import JointMatching
+from pushforward.statistics.match_files import table_labels
+from pushforward.statistics.matching import Reason
+
+DOUBTFUL = 15  # rows of a table
+PATTERNS = 16  # bars of the picture of groups
+PANELS = 10  # pairs of tables drawn
+SHORT = ("alone", "strongest", "off the drift", "weak", "weaker than another")
+
+
+def draw_groups(joint: JointMatching) -> Figure:
+    """How many groups are in which tables, the commonest first."""
+    there = joint.groups >= 0
+    patterns, counts = np.unique(there, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:PATTERNS]
+    patterns, counts = patterns[order], counts[order]
+    K = len(joint.tables)
+    figure = new_figure(1.9 + 0.42 * len(order), 2.4 + 0.28 * K)
+    bars, dots = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, 0.32 * K])
+    place = np.arange(len(order))
+    bars.bar(place, counts, color=GREEN, width=0.7)
+    for x, count in zip(place, counts, strict=True):
+        bars.annotate(str(count), (x, count), ha="center", va="bottom", fontsize=8)
+    bars.set_ylabel("groups")
+    bars.margins(y=0.15)
+    for k in range(K):
+        inside = patterns[:, k]
+        dots.plot(place, np.full(len(place), K - k), "o", color="#dfe3e8", ms=7)
+        dots.plot(place[inside], np.full(inside.sum(), K - k), "o", color=BLUE, ms=7)
+    dots.set_yticks(range(K, 0, -1), table_labels(joint.tables), fontsize=8)
+    dots.set_ylim(0.5, K + 0.5)
+    dots.set_xticks([])
+    for ax in (bars, dots):
+        tidy(ax)
+    dots.spines[["left", "bottom"]].set_visible(False)
+    dots.tick_params(length=0)
+    return figure
+
+
+def draw_drifts(joint: JointMatching) -> Figure:
+    """The drift of times between each two tables; grouped pairs green."""
+    chosen = list(joint.pairs)[:PANELS]
+    labels = table_labels(joint.tables)
+    columns = min(3, len(chosen))
+    rows = -(-len(chosen) // columns)
+    figure = new_figure(3.1 * columns, 2.7 * rows)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes[len(chosen) :]:
+        ax.set_axis_off()
+    for ax, (a, b) in zip(axes, chosen, strict=False):
+        found = joint.pairs[a, b]
+        x, y = found.A.rt[found.pairs.rows], found.B.rt[found.pairs.cols]
+        ax.scatter(x, y, s=3, c=GRAY, linewidths=0)
+        i, j = joint.matches(a, b).T
+        ax.scatter(found.A.rt[i], found.B.rt[j], s=4, c=GREEN, linewidths=0)
+        grid = np.linspace(x.min(), x.max(), 200)
+        curve, cut = found.drift(grid), found.drift.cut
+        ax.fill_between(grid, curve - cut, curve + cut, color=BLUE, alpha=0.15, lw=0)
+        ax.plot(grid, curve, color=BLUE, lw=1.3)
+        room = 0.05 * (y.max() - y.min())
+        ax.set_ylim(y.min() - room, y.max() + room)
+        ax.set_xlabel(f"time in {labels[a]} (min)", fontsize=8)
+        ax.set_ylabel(f"time in {labels[b]} (min)", fontsize=8)
+        tidy(ax)
+    return figure
+
+
+def draw_mass_spread(joint: JointMatching) -> Figure:
+    """How far masses of one group are apart, in parts per million of their mean."""
+    masses = np.full(joint.groups.shape, np.nan)
+    for k, t in enumerate(joint.tables):
+        has = joint.groups[:, k] >= 0
+        masses[has, k] = t.mz[joint.groups[has, k]]
+    mean = np.nanmean(masses, axis=1, keepdims=True)
+    figure = new_figure(6.4, 2.8)
+    ax = figure.subplots()
+    for k, label in enumerate(table_labels(joint.tables)):
+        ppm = 1e6 * (masses[:, k] / mean[:, 0] - 1)
+        ppm = ppm[np.isfinite(ppm)]
+        ax.hist(ppm, bins=60, histtype="step", lw=1.3, label=label)
+    ax.set_xlabel("m/z from the mean of the group (ppm)")
+    ax.set_ylabel("features")
+    tidy(ax)
+    ax.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def write_joint_report(
+    joint: JointMatching,
+    path: str | Path,
+    *,
+    truth: np.ndarray | None = None,
+    complete: bool = True,
+) -> None:
+    """One self-contained page: the groups, the drifts, what is doubtful and dropped."""
+    lines = str(joint).splitlines()
+    parts = [paragraph(line.strip()) for line in lines]
+    if truth is not None:
+        found = joint.accuracy(truth, partial=not complete)
+        words = (
+            f"Over all pairs of tables: {found}."
+            if complete
+            else f"Of the pairs in {len(truth)} known groups {found.true} were found "
+            f"and {found.missed} were not; {found.false} matches contradict one. The "
+            "list is not complete, so that precision is not known."
+        )
+        parts.append(paragraph(words))
+    if len(joint.groups):
+        parts += [
+            section("Groups", image("Which tables groups are in", draw_groups(joint))),
+            section("Drift of times", image("Drift of times", draw_drifts(joint))),
+            section("Mass errors", image("Mass errors", draw_mass_spread(joint))),
+            _doubtful(joint),
+        ]
+    parts.append(_pairs(joint))
+    for one in joint.tables:
+        if one.decisions:
+            parts.append(section(f"How {one.name} was read", listing(one.decisions)))
+    write_page(path, f"Matching of {len(joint.tables)} tables", parts)
+
+
+def _doubtful(joint: JointMatching) -> str:
+    """The groups that fewest of their pairs support."""
+    order = np.argsort(joint.support, kind="stable")[:DOUBTFUL]
+    order = order[joint.support[order] < 1]
+    if not len(order):
+        return section("Doubtful groups", paragraph("Every pair of tables agrees."))
+    labels = table_labels(joint.tables)
+    rows = [
+        [float(joint.support[g])]
+        + [
+            t.ids[k] if k >= 0 else ""
+            for t, k in zip(joint.tables, joint.groups[g], strict=True)
+        ]
+        for g in order
+    ]
+    words = "Groups in which some pairs of tables were not matched directly."
+    head = ["matched pairs (share)", *(f"id in {x}" for x in labels)]
+    return section("Doubtful groups", paragraph(words), table(head, rows))
+
+
+def _pairs(joint: JointMatching) -> str:
+    """What became of the candidates of each two tables."""
+    labels = table_labels(joint.tables)
+    rows = []
+    for (a, b), found in joint.pairs.items():
+        counts = [found.reasons.count(reason) for reason in Reason]
+        both = f"{labels[a]}, {labels[b]}"
+        rows.append([both, found.pairs.count, *counts, len(joint.matches(a, b))])
+    head = ["tables", "candidates", *SHORT, "in a group"]
+    words = paragraph(
+        "Candidates inside the mass gate, and what became of them when two tables are "
+        "matched by themselves: kept as the only one of both features or as the "
+        "strongest, or dropped. Last, the pairs that stand in the end."
+    )
+    return section("Pairs of tables", words, table(head, rows))
