@@ -45,3 +45,17 @@ def errors() -> dict[str, np.ndarray]:
         "tangential": gap(tangential, euler),
         "m": np.array(plain[:1]),
     }
+
+
+@functools.cache
+def lag(share: float) -> np.ndarray:
+    """Angle between the rotation at t = 1 + share eta and the layers, left at t = 1."""
+    gaps = []
+    for eta in ETAS:
+        ends = (
+            runs.turning(1.0 + share * eta).run().final.points[0],
+            runs.turning(1.0, pf.Layers(eta)).run().final.points[0],
+        )
+        (x, y), (a, b) = (np.asarray(end) for end in ends)
+        gaps.append(abs(np.arctan2(y * a - x * b, x * a + y * b)))
+    return np.array(gaps)

@@ -3,6 +3,8 @@
 Chains of random layers are ensembles of `pf.ensemble`, thousands at once: no text.
 """
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -11,9 +13,16 @@ from pushforward.studies.homogenized._modified import Modified
 from pushforward.studies.homogenized.study import Parameters
 
 FIELD = pf.Attention(2.0)
+TIGHT = pf.Adaptive(rtol=1e-11, atol=1e-13)
 ETAS = (0.2, 0.1, 0.05)
 ROWS = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0.3, 1], [-0.5, 0.5, 0.5]])
-SHOWN = {"layers": "layers-0.2"}
+QUARTER_TURN = [[0.0, -1.0], [1.0, 0.0]]
+SHOWN = {
+    "layers": "layers-0.2",
+    "published_rate_off_the_grid": "turning-layers-0.2",
+    "rate_off_the_grid": "turning-layers-0.2",
+    "rate_on_the_grid": "turning-layers-0.2",
+}
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:
@@ -23,6 +32,8 @@ def experiments(p: Parameters) -> dict[str, pf.Experiment]:
         "equation": corrected(0.0, 0.0),
         **{f"euler-{e}": corrected(e / 2, 0.0) for e in ETAS},
         **{f"corrected-{e}": corrected(e / 2, e) for e in ETAS},
+        **{f"turning-layers-{e}": turning(1.0, pf.Layers(e)) for e in ETAS},
+        "turning": turning(1.0),
     }
 
 
@@ -40,5 +51,16 @@ def layers(eta: float) -> pf.Experiment:
 def corrected(inertia: float, radial: float) -> pf.Experiment:
     """The equation with its two corrections, to t = 1."""
     field = Modified(FIELD, jnp.asarray(inertia), jnp.asarray(radial))
-    tight = pf.Adaptive(rtol=1e-11, atol=1e-13)
-    return pf.Experiment(start(), field, 1.0, save=2, solver=tight)
+    return pf.Experiment(start(), field, 1.0, save=2, solver=TIGHT)
+
+
+def turning(t1: float, solver: Any = TIGHT) -> pf.Experiment:
+    """One token that V turns around the circle at speed one: no noise, no correction.
+
+    Both printed equations are then the same rotation.
+    """
+    start, field = (
+        pf.Given(pf.Sphere(2), [[1.0, 0.0]]),
+        pf.Attention(0.0, V=QUARTER_TURN),
+    )
+    return pf.Experiment(start, field, t1, save=2, solver=solver)

@@ -11,11 +11,11 @@ from pushforward.studies.interpolation.study import (
 
 
 def invertible_maps(p: Parameters):
-    """Erratum to lemma 5.1."""
+    """Lemma 5.1 says more than holds."""
     return open_claim(
-        "erratum: lemma 5.1 says invertible where only measurable holds",
+        "lemma 5.1 says invertible where only measurable holds",
         paper("lemma 5.1"),
-        "theorem",
+        "erratum",
         "a remark on the text; the simple maps of theorem 1.2 here take few values and "
         "are not invertible",
     )

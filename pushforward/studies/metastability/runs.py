@@ -42,6 +42,9 @@ SHOWN = {
     "staircase_of_generic_tokens": "generic",
     "tokens_stay_in_their_caps": "caps",
     "caps_collapse": "caps",
+    "distance_by_energy_as_printed": "one-cap",
+    "distance_by_energy": "one-cap",
+    "slow_motion_as_printed": "one-cap",
 }
 
 
@@ -56,6 +59,7 @@ def experiments(p: Parameters) -> dict[str, pf.Experiment]:
         "kinetic": kinetic_data(False),
         "kinetic-layers": kinetic_data(True),
         "caps": in_caps(),
+        "one-cap": in_one_cap(),
     }
 
 
@@ -134,3 +138,14 @@ def in_caps() -> pf.Experiment:
         save=np.concatenate([[0.0], np.geomspace(0.1, leave, 40)]),
         merge=pf.Merge(),
     )
+
+
+def in_one_cap() -> pf.Experiment:
+    """Four tokens of one narrow cap gather, by ascent of the energy in W_2."""
+    angles = jnp.array([-0.03, -0.01, 0.012, 0.03])
+    start = pf.Given(pf.Circle(), pf.Circle().points(angles))
+    field, solver = (
+        pf.GradientFlow(-pf.InteractionEnergy(BETA)),
+        pf.Adaptive(1e-10, 1e-12),
+    )
+    return pf.Experiment(start, field, 1.0, save=41, solver=solver)
