@@ -67,11 +67,11 @@ def order_parameter_with_temperature(p: Parameters):
 
 
 def decoder_mean_field(p: Parameters):
-    """M4, oracle 9: tokens of a decoder with one law see the same mean field."""
+    """Tokens of a decoder with one law see the same mean field."""
     run = runs.decoder().run()
     return within(
         "beta = 1, f_1(0) = 0.1: f_1(1.5) of the mean field of decoder tokens",
-        "Kinetic theory for Transformers, 2605.09213",
+        "duerinckx2026kinetic, mean-field limit of decoder tokens",
         "identity",
         float(run.final.mode(1).real),
         0.2312883233,
@@ -80,7 +80,7 @@ def decoder_mean_field(p: Parameters):
 
 
 def noise_threshold(p: Parameters):
-    """CX-O3: the rate of mode 1 is linear in 1/kappa; where it vanishes."""
+    """The rate of mode 1 is linear in 1/kappa; where it vanishes."""
     rates = [_runs.grown(1.0, pf.Fourier(48), 1, sigma) for sigma in (0.8, 1.3)]
     diffusion = np.array([0.8**2, 1.3**2]) / 2  # 1 / kappa
     slope = (rates[1] - rates[0]) / (diffusion[1] - diffusion[0])
