@@ -56,7 +56,7 @@ def test_links_lead_somewhere(path):
 
 
 def test_links_into_the_atlas_are_of_studies_that_are_there():
-    there = {*studies.names(), "index", "errata", "gallery"}
+    there = {*studies.names(), "index", "errata", "gallery", "builds-on"}
     for path in PAGES:
         for target in targets(path.read_text()):
             if target.startswith("atlas/"):
