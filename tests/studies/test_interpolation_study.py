@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from pushforward import studies
 from pushforward._references import bibtex
-from pushforward.studies.interpolation import _beyond, _blocks, _theorems
+from pushforward.studies.interpolation import _theorems, claims
 from pushforward.studies.interpolation._film import film
 from pushforward.studies.interpolation.claims import CLAIMS
 from pushforward.studies.interpolation.figures import FIGURES
@@ -32,7 +32,7 @@ def tiny():
 
 
 @pytest.mark.parametrize(
-    "function", [*_blocks.CLAIMS, *PLANNED], ids=lambda f: f.__name__
+    "function", [*claims.CLAIMS, *PLANNED], ids=lambda f: f.__name__
 )
 def test_claims_hold(tiny, function):
     claim = function(tiny)
@@ -43,9 +43,9 @@ def test_claims_hold(tiny, function):
 
 def test_open_claims_say_why(tiny):
     unreached = [
-        _blocks.colinear_part_of_3_4,
-        _beyond.invertible_maps,
-        _beyond.exponential_switches,
+        claims.colinear_part_of_3_4,
+        claims.invertible_maps,
+        claims.exponential_switches,
     ]
     for function in unreached:
         claim = function(tiny)

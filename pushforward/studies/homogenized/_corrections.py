@@ -6,9 +6,14 @@ derivation of each correction is in `pushforward.theory.homogenized_pair`.
 
 import numpy as np
 
-from pushforward.studies.homogenized._chains import mean_and_error
-from pushforward.studies.homogenized._hard import product_cosine, slow_pair
-from pushforward.studies.homogenized._layers import ETAS, errors, lag
+from pushforward.studies.homogenized._chains import (
+    ETAS,
+    errors,
+    lag,
+    mean_and_error,
+    product_cosine,
+    slow_pair,
+)
 from pushforward.studies.homogenized.study import (
     Parameters,
     at_most,

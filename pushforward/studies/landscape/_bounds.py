@@ -7,8 +7,7 @@ import numpy as np
 import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import theory
-from pushforward.studies.landscape._runs import critical_points
-from pushforward.studies.landscape.runs import CIRCLE, published
+from pushforward.studies.landscape.runs import CIRCLE, critical_points, published
 from pushforward.studies.landscape.study import (
     Parameters,
     at_least,

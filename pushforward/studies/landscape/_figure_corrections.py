@@ -9,8 +9,7 @@ from pushforward import functionals as fn
 from pushforward import theory
 from pushforward.plot.style import INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.landscape._bounds import heaviest_arc, printed_primitive
-from pushforward.studies.landscape._runs import critical_points
-from pushforward.studies.landscape.runs import published
+from pushforward.studies.landscape.runs import critical_points, published
 from pushforward.studies.landscape.study import Parameters
 
 

@@ -7,7 +7,7 @@ import pushforward as pf
 from pushforward import functionals as fn
 from pushforward.plot.style import HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.landscape._minima import OMEGAS
-from pushforward.studies.landscape._runs import best
+from pushforward.studies.landscape.runs import best
 from pushforward.studies.landscape.study import Parameters
 
 PI_TICKS = (np.pi * np.arange(-1, 1.5, 0.5), ["−π", "−π/2", "0", "π/2", "π"])
