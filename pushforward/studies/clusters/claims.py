@@ -230,18 +230,18 @@ def albert(p: Parameters) -> Claim:
 
 
 CLAIMS = (
+    *_line.CLAIMS,
+    *_polytope.CLAIMS,
+    *_hyperplanes.CLAIMS,
     collapse,
     algebraic,
     mean_decays,
     pair_law,
+    *_hardmax.CLAIMS,
     hyperplanes_kept,
     positive,
     _collapses("tanh", "tanh with W = I"),
     _collapses("random", "ReLU with random W"),
     rank_falls,
     albert,
-    *_line.CLAIMS,
-    *_polytope.CLAIMS,
-    *_hyperplanes.CLAIMS,
-    *_hardmax.CLAIMS,
 )

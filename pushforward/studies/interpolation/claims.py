@@ -232,9 +232,9 @@ CLAIMS = (
     orthant,
     one_shrinks_alone,
     colinear_part_of_3_4,
+    *_theorems.CLAIMS,
     invertible_maps,
     exponential_switches,
     fewer_switches,
     construction_helps,
-    *_theorems.CLAIMS,
 )

@@ -121,6 +121,8 @@ def printed_primitive(s):
 
 
 CLAIMS = (
+    *_minima.CLAIMS,
+    *_motion.CLAIMS,
     limit_of_the_bound,
     arcs_of_critical_points,
     antipodal_pair,
@@ -129,6 +131,4 @@ CLAIMS = (
     strictness,
     printed_gelu,
     gelu_with_its_term,
-    *_minima.CLAIMS,
-    *_motion.CLAIMS,
 )

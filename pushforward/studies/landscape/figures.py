@@ -205,7 +205,7 @@ FIGURES = {
     "landscape": (compute_landscape, draw_landscape),
     "atoms": (compute_atoms, draw_atoms),
     "parallels": (compute_parallels, draw_parallels),
-    "corrections": (compute_corrections, draw_corrections),
     **_figure_motion.FIGURES,
     **_figure_dimension.FIGURES,
+    "corrections": (compute_corrections, draw_corrections),
 }

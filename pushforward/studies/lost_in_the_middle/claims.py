@@ -6,8 +6,8 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from pushforward.studies.lost_in_the_middle import _retrieval
-from pushforward.studies.lost_in_the_middle._retrieval import BETA, DECAY, runs
+from pushforward.studies.lost_in_the_middle import _retrieval, runs
+from pushforward.studies.lost_in_the_middle._retrieval import BETA, DECAY
 from pushforward.studies.lost_in_the_middle.study import (
     Parameters,
     at_most,
@@ -226,10 +226,6 @@ def cumulants(p: Parameters):
 
 
 CLAIMS = (
-    groups_at_4,
-    groups_at_10,
-    mean_field_mode,
-    mean_field_sees_no_order,
     published_panel,
     published_left_end,
     published_right_end,
@@ -243,4 +239,8 @@ CLAIMS = (
     language_model,
     cumulants,
     *_retrieval.CLAIMS,
+    groups_at_4,
+    groups_at_10,
+    mean_field_mode,
+    mean_field_sees_no_order,
 )

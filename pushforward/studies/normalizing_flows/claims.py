@@ -250,6 +250,7 @@ CLAIMS = (
     thin_ramps,
     cells_in_space,
     round_trip,
+    *_approximation.CLAIMS,
     *(maurey_slope(d) for d in DIMENSIONS),
     in_turn,
     curved_law,
@@ -257,5 +258,4 @@ CLAIMS = (
     patients_calibration,
     untouched,
     barron_norms,
-    *_approximation.CLAIMS,
 )

@@ -198,8 +198,8 @@ def draw_patients(data: dict[str, np.ndarray]) -> Figure:
 
 
 FIGURES = {
+    **_figure_swirl.FIGURES,
     "errors": (compute_errors, draw_errors),
     "random-neurons": (compute_maurey, draw_maurey),
     "patients": (compute_patients, draw_patients),
-    **_figure_swirl.FIGURES,
 }

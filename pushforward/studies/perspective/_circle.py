@@ -11,12 +11,12 @@ import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
 from pushforward.studies.perspective import runs
-from pushforward.studies.perspective._plateaus import (
+from pushforward.studies.perspective._ensemble import (
     PROBABILITY,
     attention,
-    counts,
     followed,
 )
+from pushforward.studies.perspective._plateaus import counts
 from pushforward.studies.perspective.study import Parameters, paper, within
 
 WAVE_POINTS = 64  # spectral: the error is of the order of I_64(beta), below rounding

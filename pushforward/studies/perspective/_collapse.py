@@ -10,15 +10,15 @@ import pushforward as pf
 from pushforward import theory
 from pushforward.observables import in_hemisphere
 from pushforward.studies import Claim
-from pushforward.studies.perspective._plateaus import (
+from pushforward.studies.perspective._ensemble import (
     PROBABILITY,
     attention,
     crossed,
     followed,
-    on_circle,
     spread,
     starts,
 )
+from pushforward.studies.perspective._plateaus import on_circle
 from pushforward.studies.perspective.study import Parameters, open_claim, paper, within
 
 ONE_CLUSTER = 1e-4  # distance below which all tokens count as one point

@@ -10,14 +10,14 @@ import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
 from pushforward.studies.perspective import runs
-from pushforward.studies.perspective._plateaus import (
-    CLOSE,
+from pushforward.studies.perspective._ensemble import (
     attention,
     followed,
     replicas,
     seen,
     starts,
 )
+from pushforward.studies.perspective._plateaus import CLOSE
 from pushforward.studies.perspective.study import Parameters, paper, within
 
 TOKENS = 8

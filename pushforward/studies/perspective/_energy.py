@@ -11,7 +11,7 @@ import pushforward as pf
 from pushforward import theory
 from pushforward.studies import Claim
 from pushforward.studies.perspective import runs
-from pushforward.studies.perspective._plateaus import (
+from pushforward.studies.perspective._ensemble import (
     attention,
     seen,
 )

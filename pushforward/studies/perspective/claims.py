@@ -20,7 +20,7 @@ from pushforward.studies.perspective import (
     _plateaus,
     runs,
 )
-from pushforward.studies.perspective._plateaus import seen
+from pushforward.studies.perspective._ensemble import seen
 from pushforward.studies.perspective.runs import NOISY, SOLIDS, repelled
 from pushforward.studies.perspective.study import (
     Parameters,
@@ -190,7 +190,12 @@ def concentration_constant(p: Parameters) -> Claim:
 
 
 CLAIMS = (
-    *tuple(_code(name) for name in SOLIDS),
+    *_energy.CLAIMS,
+    *(_code(name) for name in SOLIDS),
+    *_collapse.CLAIMS,
+    *_concentration.CLAIMS,
+    *_plateaus.CLAIMS,
+    *_circle.CLAIMS,
     pre_norm_law,
     pre_norm_exponent,
     *(_long_context(factor) for factor in (0.8, 1.0, 1.2)),
@@ -199,9 +204,4 @@ CLAIMS = (
     noise_above,
     concentration_constant,
     trained_model,
-    *_energy.CLAIMS,
-    *_collapse.CLAIMS,
-    *_concentration.CLAIMS,
-    *_plateaus.CLAIMS,
-    *_circle.CLAIMS,
 )

@@ -12,7 +12,8 @@ from pushforward import theory
 from pushforward.plot import phase_diagram
 from pushforward.plot.style import new_figure, styled
 from pushforward.studies.perspective import _figure_circle, _figure_energy
-from pushforward.studies.perspective._plateaus import CLOSE, PROBABILITY, replicas, seen
+from pushforward.studies.perspective._ensemble import PROBABILITY, replicas, seen
+from pushforward.studies.perspective._plateaus import CLOSE
 from pushforward.studies.perspective.runs import T1, N, phase
 from pushforward.studies.perspective.study import Parameters
 

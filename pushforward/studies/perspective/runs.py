@@ -9,7 +9,7 @@ import numpy as np
 import pushforward as pf
 from pushforward import theory
 from pushforward.observables import mean_cosine, order_parameter
-from pushforward.studies.perspective._plateaus import PRECISE, PROBABILITY
+from pushforward.studies.perspective._ensemble import PRECISE, PROBABILITY
 from pushforward.studies.perspective.study import Parameters
 
 N = 32  # tokens of figures 3 to 5
