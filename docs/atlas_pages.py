@@ -104,6 +104,7 @@ def page(name: str, found: list[studies.Claim]) -> str:
         *(statements(name, found) if found else unmeasured(name)),
         "## Figures",
         *(figure(name, label) for label in studies.part(name, "figures").FIGURES),
+        *in_the_explorer(name),
         "## Experiments",
         *experiments(name),
     ]
@@ -214,6 +215,14 @@ def figure(name: str, label: str) -> str:
     title = label.replace("-", " ").replace("_", " ")
     head = f"({figure_anchor(name, label)})=\n### Figure: {title}"
     return f"{head}\n\n{shown}{plain(words)}{more}\n\n{lines_of(name, label)}"
+
+
+def in_the_explorer(name: str) -> list[str]:
+    """The presets of a study, which the explorer offers by name."""
+    found = studies.presets(name)
+    rows = [f"- **{plain(preset.title)}**: {plain(preset.claim)}" for preset in found]
+    how = "`pushforward explore` offers these by name, live:"
+    return ["## Open in the explorer", how, "\n".join(rows)] if found else []
 
 
 def experiments(name: str) -> list[str]:
