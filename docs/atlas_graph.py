@@ -247,7 +247,7 @@ EDGES = [
         "how many trained heads meet the hypotheses",
     ),
 ]
-WIDTH, HEIGHT, GAP_X, GAP_Y = 178, 34, 92, 14
+WIDTH, HEIGHT, GAP_X, GAP_Y = 128, 30, 22, 12
 
 
 def page() -> str:
@@ -340,6 +340,6 @@ def _arrow(x0: int, y0: int, x1: int, y1: int) -> str:
 def _box(study: str, x: int, y: int) -> str:
     return (
         f'<a href="{study}.html"><rect x="{x}" y="{y}" width="{WIDTH}" '
-        f'height="{HEIGHT}" rx="6"/><text x="{x + WIDTH // 2}" y="{y + 22}">'
+        f'height="{HEIGHT}" rx="6"/><text x="{x + WIDTH // 2}" y="{y + 19}">'
         f"{html.escape(words(study))}</text></a>"
     )
