@@ -250,8 +250,8 @@ EDGES = [
 WIDTH, HEIGHT, GAP_X, GAP_Y = 128, 30, 22, 12
 
 
-def page() -> str:
-    """The picture, then every edge in words."""
+def page(measured: set[tuple[str, str]]) -> str:
+    """The picture, then every edge in words; places that are measured are links."""
     lines = [
         "# What builds on what",
         "An arrow goes from a result to one that uses or continues it. A click opens "
@@ -261,7 +261,8 @@ def page() -> str:
     for study in sorted({edge[0] for edge in EDGES}):
         lines.append(f"## {words(study)}")
         lines += [
-            f"- {_link(child, place)} builds on {_link(parent, root)}: {how}."
+            f"- {_link(child, place, measured)} builds on "
+            f"{_link(parent, root, measured)}: {how}."
             for child, place, parent, root, how in EDGES
             if child == study
         ]
@@ -278,8 +279,9 @@ def slug(place: str) -> str:
     return re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", place.lower()).strip())
 
 
-def _link(study: str, place: str) -> str:
-    return f"[{words(study)}, {place}]({study}.md#{slug(place)})"
+def _link(study: str, place: str, measured: set[tuple[str, str]]) -> str:
+    there = f"#{slug(place)}" if (study, place) in measured else ""
+    return f"[{words(study)}, {place}]({study}.md{there})"
 
 
 def picture() -> str:

@@ -56,7 +56,8 @@ def write() -> None:
     (PAGES / "index.md").write_text(index(rows))
     (PAGES / "errata.md").write_text(errata(rows))
     (PAGES / "gallery.md").write_text(gallery())
-    (PAGES / "builds-on.md").write_text(atlas_graph.page())
+    measured = {(c.study, place_of(c)) for found in rows.values() for c in found}
+    (PAGES / "builds-on.md").write_text(atlas_graph.page(measured))
 
 
 def results(name: str) -> list[studies.Claim]:
@@ -116,9 +117,8 @@ def statements(name: str, found: list[studies.Claim]) -> list[str]:
     own = studies.part(name, "study").PAPER
     places: dict[tuple[str, str], list[tuple[studies.Claim, str]]] = {}
     for claim, function in zip(found, studies.part(name, "claims").CLAIMS, strict=True):
-        key, _, place = claim.reference.partition(", ")
-        row = (claim, str(function.__doc__ or ""))
-        places.setdefault((place or "The paper", key), []).append(row)
+        key, row = claim.reference.split(",")[0], (claim, str(function.__doc__ or ""))
+        places.setdefault((place_of(claim), key), []).append(row)
     lines = [f"{len(found)} statements: {counted(found)}."]
     for (place, key), rows in places.items():
         lines.append(f"### {place[0].upper()}{place[1:]}")
@@ -126,6 +126,11 @@ def statements(name: str, found: list[studies.Claim]) -> list[str]:
             lines.append(f"Of {reference(key)}")
         lines += [statement(claim, said) for claim, said in rows]
     return lines
+
+
+def place_of(claim: studies.Claim) -> str:
+    """Where in its paper a claim stands."""
+    return claim.reference.partition(", ")[2] or "The paper"
 
 
 def statement(claim: studies.Claim, said: str = "") -> str:
