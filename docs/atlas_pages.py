@@ -12,6 +12,7 @@ import shutil
 from collections import Counter
 
 import atlas_graph
+from atlas_figures import drawn, figure_anchor, gallery
 
 from pushforward import studies
 from pushforward._references import PAPERS
@@ -19,8 +20,6 @@ from pushforward._references import PAPERS
 HERE = pathlib.Path(__file__).parent
 PAGES = HERE / "atlas"
 RESULTS = HERE / "results"
-DRAWN = HERE.parent / "out" / "studies"
-KEPT = HERE / "figures"
 STATUSES = ("holds", "corrected", "refuted", "open", "fails")
 WORDS = {
     "holds": "holds",
@@ -29,21 +28,6 @@ WORDS = {
     "open": "open",
     "fails": "fails",
 }
-FILMS = """\
-## Films
-
-![Tokens on a turning sphere gather in four clusters](../images/clusters.gif)
-
-```python
-import jax
-import pushforward as pf
-
-mu = pf.Particles.uniform(pf.Sphere(3), 64, key=jax.random.key(0))
-run = pf.flow(pf.Attention(9.0), mu, 14.0, save=43)
-pf.plot.movie(run, "clusters.gif", frames=36, fps=9.0, size=(400, 256))
-```
-
-`pushforward simulate --movie FILE.mp4` makes one of any run."""
 
 
 def write() -> None:
@@ -159,11 +143,6 @@ def figures_of(claim: studies.Claim) -> list[str]:
     ]
 
 
-def figure_anchor(name: str, label: str) -> str:
-    """Where the page of a study shows a figure."""
-    return re.sub(r"[^a-z0-9]+", "-", f"{name} figure {label}".lower()).strip("-")
-
-
 def numbers(claim: studies.Claim) -> str:
     """Measured, the relation, predicted, tolerance."""
     signs = {"rate": "=", "refuted": "≠", ">=": "≥", "<=": "≤"}
@@ -185,17 +164,6 @@ def unmeasured(name: str) -> list[str]:
     words = [(f.__doc__ or f.__name__).strip().splitlines()[0] for f in functions]
     how = f"{len(words)} statements; no results are stored here: run the command above."
     return [how, "\n".join(f"- {plain(text)}" for text in words)]
-
-
-def drawn(name: str, label: str) -> str:
-    """The picture, copied to the pages: as drawn here, else the small copy; or ""."""
-    sizes = [DRAWN / name / size / f"{label}.png" for size in ("full", "quick")]
-    for path in (*sizes, KEPT / f"{name}-{label}.webp"):
-        if path.exists():
-            copy = PAGES / "images" / f"{name}-{label}{path.suffix}"
-            shutil.copy(path, copy)
-            return copy.name
-    return ""
 
 
 def lines_of(name: str, label: str) -> str:
@@ -301,32 +269,3 @@ def errata(rows: dict[str, list[studies.Claim]]) -> str:
             parts.append(reference(studies.part(name, "study").PAPER))
             parts += [statement(c) for c in wrong]
     return "\n\n".join(parts) + "\n"
-
-
-def gallery() -> str:
-    """Every figure as a picture one can click, and the films."""
-    parts = [
-        "# Gallery",
-        "Each picture leads to what it shows and to the few lines that make it. Turn "
-        "the numbers of a run in the explorer, or draw all pictures of a paper again "
-        "with `pushforward study run NAME`.",
-        FILMS,
-    ]
-    for name in studies.names():
-        labels = studies.part(name, "figures").FIGURES
-        cards = [card(name, label) for label in labels if drawn(name, label)]
-        if cards:
-            inside = "\n".join(cards)
-            html = f'```{{raw}} html\n<div class="gallery">\n{inside}\n</div>\n```'
-            parts += [f"## {studies.part(name, 'study').TITLE}", html]
-    return "\n\n".join(parts) + "\n"
-
-
-def card(name: str, label: str) -> str:
-    """One picture of the gallery."""
-    words = f"{studies.part(name, 'study').TITLE}: {label.replace('-', ' ')}"
-    return (
-        f'<a href="{name}.html#{figure_anchor(name, label)}"><img loading="lazy" '
-        f'src="../_images/{drawn(name, label)}" alt="{words}">'
-        f"<span>{label.replace('-', ' ')}</span></a>"
-    )
