@@ -59,12 +59,13 @@ compiler:
 models: .venv/.dev
 	$(BIN)/pushforward models get minilm smollm2
 
-# What the atlas shows: results of every claim, committed, and figures, which are not.
+# What the atlas shows: results of every claim, and small copies of the figures.
 atlas: .venv/.dev
 	for study in $$($(BIN)/python -c "from pushforward import studies; print(*studies.names())"); do \
 	  $(BIN)/pushforward study verify $$study --json > docs/results/$$study.json; \
 	  $(BIN)/pushforward study run $$study --out out/studies; \
 	done
+	$(BIN)/python docs/atlas_figures.py
 
 docs: .venv/.dev
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html

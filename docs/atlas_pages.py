@@ -11,13 +11,15 @@ import re
 import shutil
 from collections import Counter
 
+import atlas_graph
+from atlas_figures import drawn, figure_anchor, gallery
+
 from pushforward import studies
 from pushforward._references import PAPERS
 
 HERE = pathlib.Path(__file__).parent
 PAGES = HERE / "atlas"
 RESULTS = HERE / "results"
-DRAWN = HERE.parent / "out" / "studies"
 STATUSES = ("holds", "corrected", "refuted", "open", "fails")
 WORDS = {
     "holds": "holds",
@@ -38,12 +40,16 @@ def write() -> None:
     (PAGES / "index.md").write_text(index(rows))
     (PAGES / "errata.md").write_text(errata(rows))
     (PAGES / "gallery.md").write_text(gallery())
+    measured = {(c.study, place_of(c)) for found in rows.values() for c in found}
+    (PAGES / "builds-on.md").write_text(atlas_graph.page(measured))
 
 
 def results(name: str) -> list[studies.Claim]:
-    """What was measured, or nothing."""
+    """What was measured; nothing where that is older than the claims of the study."""
     path = RESULTS / f"{name}.json"
     rows = json.loads(path.read_text()) if path.exists() else []
+    if len(rows) != len(studies.part(name, "claims").CLAIMS):
+        return []
     return [
         studies.Claim(**{k: v for k, v in row.items() if k != "slack"}) for row in rows
     ]
@@ -80,38 +86,61 @@ def page(name: str, found: list[studies.Claim]) -> str:
         f"Measured again by `pushforward study verify {name}`, drawn by "
         f"`pushforward study run {name}`.",
         "## Statements",
-        *(statements(found) if found else unmeasured(name)),
+        *(statements(name, found) if found else unmeasured(name)),
         "## Figures",
         *(figure(name, label) for label in studies.part(name, "figures").FIGURES),
+        *in_the_explorer(name),
         "## Experiments",
         *experiments(name),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def statements(found: list[studies.Claim]) -> list[str]:
+def statements(name: str, found: list[studies.Claim]) -> list[str]:
     """By place in the paper, in the order of the study."""
-    places: dict[str, list[studies.Claim]] = {}
-    for claim in found:
-        _, _, place = claim.reference.partition(", ")
-        places.setdefault(place or "The paper", []).append(claim)
+    own = studies.part(name, "study").PAPER
+    places: dict[tuple[str, str], list[tuple[studies.Claim, str]]] = {}
+    for claim, function in zip(found, studies.part(name, "claims").CLAIMS, strict=True):
+        key, row = claim.reference.split(",")[0], (claim, str(function.__doc__ or ""))
+        places.setdefault((place_of(claim), key), []).append(row)
     lines = [f"{len(found)} statements: {counted(found)}."]
-    for place, claims in places.items():
-        lines += [f"### {place[0].upper()}{place[1:]}", *map(statement, claims)]
+    for (place, key), rows in places.items():
+        lines.append(f"### {place[0].upper()}{place[1:]}")
+        if key != own:
+            lines.append(f"Of {reference(key)}")
+        lines += [statement(claim, said) for claim, said in rows]
     return lines
 
 
-def statement(claim: studies.Claim) -> str:
-    """Words, status, numbers, note and run of one claim."""
-    words = plain(claim.claim.rstrip("."))
-    text = f"- **{words}.** *{claim.kind}, {WORDS[claim.status]}.*"
+def place_of(claim: studies.Claim) -> str:
+    """Where in its paper a claim stands."""
+    return claim.reference.partition(", ")[2] or "The paper"
+
+
+def statement(claim: studies.Claim, said: str = "") -> str:
+    """Words, status, formula, numbers, note, run and figures of one claim."""
+    words, said = claim.claim.rstrip("."), said.strip().splitlines()[:1]
+    text = f"- **{plain(words)}.** *{claim.kind}, {WORDS[claim.status]}.*"
+    if said and said[0].rstrip(".") != words:
+        text += f" {plain(said[0].rstrip('.'))}."
     if claim.measured is not None:
         text += f" {numbers(claim)}."
     if claim.note:
         text += f" Note: {plain(claim.note.rstrip('.'))}."
     if claim.experiment:
         text += f" Run: [{claim.experiment}](#{anchor(claim.study, claim.experiment)})."
-    return text
+    shown = figures_of(claim)
+    return text + (f" Figure: {', '.join(shown)}." if shown else "")
+
+
+def figures_of(claim: studies.Claim) -> list[str]:
+    """Links to the figures that show the run of a claim."""
+    labels = studies.part(claim.study, "figures").FIGURES if claim.experiment else ()
+    return [
+        f"[{label.replace('-', ' ')}](#{figure_anchor(claim.study, label)})"
+        for label in labels
+        if studies.experiment_of(claim.study, label) == claim.experiment
+    ]
 
 
 def numbers(claim: studies.Claim) -> str:
@@ -137,17 +166,6 @@ def unmeasured(name: str) -> list[str]:
     return [how, "\n".join(f"- {plain(text)}" for text in words)]
 
 
-def drawn(name: str, label: str) -> pathlib.Path | None:
-    """The picture, copied to the pages; the larger size where both are there."""
-    for size in ("full", "quick"):
-        path = DRAWN / name / size / f"{label}.png"
-        if path.exists():
-            return pathlib.Path(
-                shutil.copy(path, PAGES / "images" / f"{name}-{label}.png")
-            )
-    return None
-
-
 def lines_of(name: str, label: str) -> str:
     """The few lines that make a figure."""
     return (
@@ -162,15 +180,22 @@ def figure(name: str, label: str) -> str:
     """A picture with its lines; the lines alone where it was not drawn."""
     compute, _ = studies.part(name, "figures").FIGURES[label]
     words = (compute.__doc__ or label).strip().splitlines()[0]
-    path = drawn(name, label)
+    picture = drawn(name, label)
     alt = words.replace('"', "'")
-    shown = f"![{plain(alt)}](images/{path.name})\n\n" if path else ""
+    shown = f"![{plain(alt)}](images/{picture})\n\n" if picture else ""
     run = studies.experiment_of(name, label)
     more = f" Run: [{run}](#{anchor(name, run)})." if run else ""
     title = label.replace("-", " ").replace("_", " ")
-    return (
-        f"### Figure: {title}\n\n{shown}{plain(words)}{more}\n\n{lines_of(name, label)}"
-    )
+    head = f"({figure_anchor(name, label)})=\n### Figure: {title}"
+    return f"{head}\n\n{shown}{plain(words)}{more}\n\n{lines_of(name, label)}"
+
+
+def in_the_explorer(name: str) -> list[str]:
+    """The presets of a study, which the explorer offers by name."""
+    found = studies.presets(name)
+    rows = [f"- **{plain(preset.title)}**: {plain(preset.claim)}" for preset in found]
+    how = "`pushforward explore` offers these by name, live:"
+    return ["## Open in the explorer", how, "\n".join(rows)] if found else []
 
 
 def experiments(name: str) -> list[str]:
@@ -223,7 +248,9 @@ def index(rows: dict[str, list[studies.Claim]]) -> str:
         f"corrected: {len(every)} statements of {len(rows)} papers, {counted(every)}. "
         "Every number is printed by `pushforward study verify`, with the relation that "
         "decides it.\n\n" + "\n".join(table) + "\n\n"
-        "```{toctree}\n:maxdepth: 1\n\ngallery\nerrata\n" + "\n".join(rows) + "\n```\n"
+        "```{toctree}\n:maxdepth: 1\n\ngallery\nerrata\nbuilds-on\n"
+        + "\n".join(rows)
+        + "\n```\n"
     )
 
 
@@ -242,23 +269,3 @@ def errata(rows: dict[str, list[studies.Claim]]) -> str:
             parts.append(reference(studies.part(name, "study").PAPER))
             parts += [statement(c) for c in wrong]
     return "\n\n".join(parts) + "\n"
-
-
-def gallery() -> str:
-    """Every figure that was drawn, as a picture one can click."""
-    cards = []
-    for name in studies.names():
-        for label in studies.part(name, "figures").FIGURES:
-            path = PAGES / "images" / f"{name}-{label}.png"
-            if path.exists():
-                title = f"{studies.part(name, 'study').TITLE}: {label}"
-                target = f"figure-{re.sub(r'[^a-z0-9]+', '-', label.lower())}"
-                cards.append(
-                    f'<a href="{name}.html#{target}"><img loading="lazy" '
-                    f'src="../_images/{path.name}" alt="{title}" title="{title}"></a>'
-                )
-    how = "Pictures are made by `make atlas`; each leads to the lines that make it."
-    body = '```{raw} html\n<div class="gallery">\n' + "\n".join(cards) + "\n</div>\n```"
-    return (
-        f"# Gallery\n\n{how}\n\n{body if cards else 'None was drawn in this build.'}\n"
-    )

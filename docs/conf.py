@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -19,7 +20,7 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "pushforward"
-exclude_patterns = ["_build", "images", "results"]
+exclude_patterns = ["_build", "images", "figures", "results"]
 html_static_path = ["_static"]
 html_css_files = ["atlas.css"]
 autodoc_member_order = "bysource"
@@ -32,7 +33,15 @@ nitpicky = False
 def _plain(app, what, name, obj, options, lines):
     """Docstrings are plain text with formulas: keep bars and stars as they are."""
     for i, line in enumerate(lines):
+        if "`" not in line:  # f_ and I_|k| are formulas, not links
+            line = re.sub(r"(?<=\w)_(?!\w)", r"\_", line)
         lines[i] = line.replace("|", r"\|").replace("*", r"\*").replace("`", "``")
+
+
+def _ours(app, what, name, obj, skip, options):
+    """Defaults and bases of other libraries are told in their own references."""
+    module = getattr(obj, "__module__", None) or "pushforward"
+    return True if module.split(".")[0] in ("jax", "sklearn", "typing") else None
 
 
 def _write(app):
@@ -43,3 +52,4 @@ def _write(app):
 def setup(app):
     app.connect("builder-inited", _write)
     app.connect("autodoc-process-docstring", _plain)
+    app.connect("autodoc-skip-member", _ours)

@@ -1,6 +1,8 @@
-"""The command line and the bibliography as pages, written from the program itself."""
+"""The reference, written from the program: rooms, command line, bibliography."""
 
+import importlib
 import pathlib
+import pkgutil
 import re
 import shutil
 
@@ -10,14 +12,69 @@ from pushforward._references import PAPERS, bibtex
 from pushforward.cli._main import app
 
 PAGES = pathlib.Path(__file__).parent / "reference"
+ROOMS = {  # a page each, with the packages on it
+    "spaces": ["spaces"],
+    "measures": ["measures"],
+    "sums": ["sums"],
+    "functionals": ["functionals"],
+    "fields": ["fields"],
+    "flows": ["flows"],
+    "observables": ["observables"],
+    "theory": ["theory"],
+    "transport": ["transport"],
+    "control": [
+        "control",
+        "control.estimators",
+        "control.classical",
+        "control.steering",
+        "control.normalizing",
+    ],
+    "statistics": ["statistics"],
+    "probe": ["probe"],
+    "experiments": ["experiments"],
+    "sweeps": ["sweeps"],
+    "plot": ["plot"],
+    "io": ["io"],
+    "studies": ["studies"],
+    "errors": ["errors"],
+}
+# listed on the page of the room that has them
+ELSEWHERE = {
+    "statistics": "Coupling, SparseGromov",
+    "control": "LinearQuadratic, semi_lagrangian_value, NormalizingFlow, "
+    "StandardNormal, UnitCube, steer, Refined, learn, refine, Steered, Sampled",
+}
 
 
 def write() -> None:
-    """Both pages, into `docs/reference`."""
+    """All pages, into `docs/reference`."""
     shutil.rmtree(PAGES, ignore_errors=True)
     PAGES.mkdir(parents=True)
+    for room, packages in ROOMS.items():
+        (PAGES / f"{room}.md").write_text(api(room, packages))
     (PAGES / "command-line.md").write_text(command_line())
     (PAGES / "bibliography.md").write_text(bibliography())
+
+
+def api(room: str, packages: list[str]) -> str:
+    """Signatures and docstrings of a room; modules of `theory` one by one."""
+    inside = importlib.import_module(f"pushforward.{room}")
+    parts = [f"# pushforward.{room}"]
+    if room == "theory":
+        found = pkgutil.iter_modules(inside.__path__)
+        packages = [f"theory.{m.name}" for m in found if not m.name.startswith("_")]
+        parts.append((inside.__doc__ or "").strip().splitlines()[0])
+    for package in packages:
+        lines = [f".. automodule:: pushforward.{package}"]
+        if room != "theory" and package != "control.estimators":
+            lines.append("   :imported-members:")
+        if package in ELSEWHERE:
+            lines.append(f"   :exclude-members: {ELSEWHERE[package]}")
+        if len(packages) > 1:
+            parts.append(f"## {package}")
+        body = "\n".join(lines)
+        parts.append(f"```{{eval-rst}}\n{body}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 def bibliography() -> str:

@@ -282,6 +282,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _ASKED = {
     "open_run": "io",
     "picture": "plot._notebook",
+    "report_table": "plot._notebook",
     "save_trajectory": "io",
     "view": "web._widget",
 }

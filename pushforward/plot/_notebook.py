@@ -1,5 +1,7 @@
 """What a notebook shows of a run or a measure that is the last line of a cell."""
 
+import html
+from collections.abc import Sequence
 from typing import Any
 
 from pushforward.flows import Trajectory
@@ -8,8 +10,11 @@ from pushforward.plot._principal import projection
 from pushforward.plot._ring import circle
 from pushforward.plot._sphere import sphere
 from pushforward.plot._summary import summary
+from pushforward.plot.page import table
 from pushforward.plot.style import styled
 from pushforward.spaces import Sphere
+
+ROWS = 20
 
 
 @styled
@@ -35,3 +40,10 @@ def _cloud(mu: Particles) -> bytes:
     round_ = isinstance(mu.space, Sphere)
     draw = {2: circle, 3: sphere}.get(mu.d, projection) if round_ else projection
     return draw(mu).get_figure(root=True)._repr_png_()  # type: ignore
+
+
+def report_table(text: str, head: Sequence[str], rows: Sequence[Sequence]) -> str:
+    """What a notebook shows of a report: its text, and the first of its rows."""
+    shown = f"<pre>{html.escape(text)}</pre>" + table(head, rows[:ROWS])
+    more = len(rows) - ROWS
+    return shown + (f"<p>and {more} more</p>" if more > 0 else "")

@@ -6,6 +6,7 @@ from enum import Enum
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pushforward._wiring import connected
 from pushforward.errors import InputError
 from pushforward.statistics.accuracy import (
     Accuracy,
@@ -115,6 +116,16 @@ class Matching:
         if self.ablation is not None:
             lines.append(f"without transport: {len(self.ablation.matches)} matches")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:  # what a notebook shows
+        A, B, kept = self.A, self.B, self.kept
+        pairs = zip(self.matches, self.score[kept], strict=True)
+        rows = [
+            (A.ids[i], A.mz[i], A.rt[i], B.ids[j], B.mz[j], B.rt[j], score)
+            for (i, j), score in pairs
+        ]
+        head = ["A", "m/z", "min", "B", "m/z", "min", "score"]
+        return connected("report_table")(str(self), head, rows)
 
 
 def match(

@@ -11,7 +11,7 @@ from pushforward.control import normalizing
 from pushforward.control.normalizing.grids import centers
 from pushforward.control.normalizing.rearrangements import nearest_assignment
 from pushforward.errors import InputError
-from pushforward.studies.normalizing_flows._maps import Swirl, SwirledBulge
+from pushforward.studies.normalizing_flows._runs import Swirl, SwirledBulge
 
 
 def test_three_cycle_M2_O3():

@@ -9,7 +9,7 @@ import pytest
 
 import pushforward as pf
 from pushforward import studies
-from pushforward.studies.metastability import _runs, _times, claims
+from pushforward.studies.metastability import _times, claims, runs
 
 ROOT = pathlib.Path(pf.__file__).parent
 TEXT = (ROOT.parent / "docs" / "design.md").read_text()
@@ -66,7 +66,7 @@ def flow_of_pairs():
 
 
 def claim_of_a_study():
-    _runs.log_escape.cache_clear()
+    runs.log_escape.cache_clear()
     list(studies.verify("metastability"))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.studies.lost_in_the_middle import _dynamics, _prompts
+from pushforward.studies.lost_in_the_middle import _retrieval, claims
 
 velocity = eqx.filter_jit(lambda field, mu: field(0.0, mu).v)
 
@@ -54,9 +54,9 @@ def test_log_scale_divides_before_the_exponential():
 
 
 def test_m4_8_four_groups_join_the_first_token():
-    run = _dynamics.groups_run()
+    run = claims.groups_run()
     for t, far in ((4.0, 2.4182069), (8.0, 0.0346058), (10.0, 7.852042e-4)):
-        found = _dynamics.farthest(np.asarray(run.at(t).points))
+        found = claims.farthest(np.asarray(run.at(t).points))
         assert found == pytest.approx(far, abs=1e-7)
     x = np.asarray(run.at(4.0).points)
     assert np.linalg.norm(x.mean(0)) == pytest.approx(0.6211920, abs=1e-7)
@@ -70,7 +70,7 @@ def test_m4_8_four_groups_join_the_first_token():
 def test_angles_of_the_monte_carlo_are_those_of_the_flow():
     theta = 2 * np.pi * np.random.default_rng(0).uniform(size=16)
     field = pf.DecayingAttention(1.0, 1.0, modes=12)
-    angle = float(_prompts.last_angle(field, jnp.asarray(theta), 1.0, 20))
+    angle = float(_retrieval.last_angle(field, jnp.asarray(theta), 1.0, 20))
     end = pf.flow(field, on_circle(theta), 1.0, save=2).final.points[-1]
     assert np.asarray(end) == pytest.approx([np.cos(angle), np.sin(angle)], abs=1e-6)
 
@@ -152,7 +152,7 @@ def test_fields_without_order_may_merge():
             "`modes` is for tokens on the circle",
         ),
         (
-            lambda: _prompts.correlations(
+            lambda: _retrieval.correlations(
                 pf.DecayingAttention(1.0, 1.0), 8, 1.0, prompts=2, seed=0
             ),
             "`field` must be a DecayingAttention with modes",

@@ -60,3 +60,16 @@ class Swirl(pf.fields.AbstractField):
 def test_a_field_of_ones_own_cites_what_it_builds_on():
     cited = pf.cite(Swirl(pf.Attention(2.0)))
     assert pf.cite(pf.Attention(2.0)) in cited and "geshkovski2023perspective" in cited
+
+
+def test_reports_show_themselves_as_tables():
+    pytest.importorskip("ot")
+    from pushforward.statistics import npmle
+
+    fit = npmle(np.array([-3.0, -2.9, 3.0, 3.1]))
+    text = fit._repr_html_()
+    assert text.count("<tr>") == 1 + len(fit.atoms) and "certified gap" in text
+    assert "weight 0" not in text
+    rows = [(k, 0.5) for k in range(23)]
+    long = pf.plot._notebook.report_table("a < b", ["k", "share"], rows)
+    assert "a &lt; b" in long and long.count("<tr>") == 21 and "and 3 more" in long

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from pushforward.studies.normalizing_flows import _pieces, _sampling, figures
-from pushforward.studies.normalizing_flows._maps import SwirledBulge
+from pushforward.studies.normalizing_flows import claims, figures
+from pushforward.studies.normalizing_flows._runs import SwirledBulge
 from pushforward.studies.normalizing_flows.claims import CLAIMS
 from pushforward.studies.normalizing_flows.study import Parameters
 
 
 @pytest.mark.parametrize(
     "claim",
-    [_pieces.banana, _pieces.three_cycle, _sampling.patients_calibration],
+    [claims.banana, claims.three_cycle, claims.patients_calibration],
     ids=lambda c: c.__name__,
 )
 def test_cheap_claims_hold(claim):

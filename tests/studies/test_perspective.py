@@ -10,7 +10,7 @@ from thinned import thinned
 
 from pushforward import studies
 from pushforward._references import bibtex
-from pushforward.studies.perspective import _figure_phase
+from pushforward.studies.perspective import figures
 from pushforward.studies.perspective.claims import CLAIMS
 from pushforward.studies.perspective.figures import FIGURES
 from pushforward.studies.perspective.study import PAPER, Parameters
@@ -91,7 +91,7 @@ def test_figures_are_computed_and_drawn(tiny, name):
 
 
 def test_phase_diagrams_start_scattered_and_collapse_when_it_is_warm(tiny):
-    shares = _figure_phase.compute_phase(tiny)["shares"]
+    shares = figures.compute_phase(tiny)["shares"]
     assert shares.shape == (2, 4, 5)
     assert shares[1, :, 0].max() == 0.0  # in 40 dimensions no pair is close at first
     assert shares[:, 0, -1].min() == 1.0  # beta = 0.1: one cluster by t = 30

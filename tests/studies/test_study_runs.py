@@ -10,7 +10,7 @@ from pushforward import studies
 from pushforward.cli._main import app
 from pushforward.errors import InputError
 from pushforward.studies import _runner, within
-from pushforward.studies.homogenized._modified import Modified
+from pushforward.studies.homogenized.runs import Modified
 from pushforward.studies.momentum.runs import met
 
 OWN = [Modified, pf.functionals.exact_gelu, met]

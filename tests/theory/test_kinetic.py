@@ -7,7 +7,7 @@ from scipy.linalg import expm
 from scipy.special import iv
 
 from pushforward.errors import InputError, NumericalError
-from pushforward.studies.lost_in_the_middle._profile import two_wells
+from pushforward.studies.lost_in_the_middle.claims import two_wells
 from pushforward.theory import kinetic, kinetic_lattice, kinetic_mean_field
 
 I1 = iv(1, 1.0)

@@ -169,9 +169,8 @@ class LinearQuadratic:
     def value(self, t1: float, x: State) -> float:
         """V(T, x), the optimal cost from `x` over the horizon T, in closed form.
 
-        With E = e^{A_c T}, W_T = W - E W E' and S = (I - P W_T)^{-1}:
-        V = T V_s - 1/2 pbar' W_T S pbar + (pbar - E'S pbar).dx
-            + 1/2 dx'(P - E' S P E) dx.
+        With E = e^{A_c T}, W_T = W - E W E' and S = (I - P W_T)^{-1} it is T V_s
+        - 1/2 pbar' W_T S pbar + (pbar - E'S pbar).dx + 1/2 dx'(P - E' S P E) dx.
         """
         n = len(self.A)
         dx = finite("x", x, (n,)) - self.static.state

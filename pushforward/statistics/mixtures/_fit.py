@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int, Real
 
+from pushforward._wiring import connected
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
 from pushforward.statistics.mixtures._doubts import doubts_of
@@ -172,6 +173,13 @@ class MixtureFit:
             f"per datum, {self.proof}"
         )
         return "\n".join([*lines, *(f"doubt: {doubt}" for doubt in self.doubts)])
+
+    def _repr_html_(self) -> str:  # what a notebook shows
+        first, *_, proof = str(self).split("\n")[: len(self.atoms) + 2]
+        rows = [(w, *x) for w, x in zip(self.weights, self.atoms, strict=True)]
+        head = ["weight", *(f"x{k + 1}" for k in range(self.atoms.shape[1]))]
+        words = "\n".join([first, proof, *(f"doubt: {d}" for d in self.doubts)])
+        return connected("report_table")(words, head, rows)
 
     def _joint(
         self, x: object, likelihood: AbstractLikelihood | None

@@ -17,8 +17,7 @@ from pushforward.plot.style import (
     new_figure,
     styled,
 )
-from pushforward.studies.clusters import _line, _rank
-from pushforward.studies.clusters._collapse import covariance, repelled, repelled_pair
+from pushforward.studies.clusters import _line, claims
 from pushforward.studies.clusters._drawing import frame, paths
 from pushforward.studies.clusters._hardmax import PENTAGON, relaxed
 from pushforward.studies.clusters._hyperplanes import (
@@ -28,6 +27,7 @@ from pushforward.studies.clusters._hyperplanes import (
     with_leaders,
 )
 from pushforward.studies.clusters._systems import attention, leaders_of, rank_of
+from pushforward.studies.clusters.claims import covariance, repelled, repelled_pair
 from pushforward.studies.clusters.study import Parameters
 
 
@@ -110,7 +110,7 @@ def draw_leaders(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_rank(p: Parameters) -> dict[str, np.ndarray]:
     """Attention matrices of 40 tokens in high dimension."""
-    run = _rank.fading(p)
+    run = claims.fading(p)
     return {"times": run.times, "matrices": run.matrices}
 
 

@@ -15,9 +15,9 @@ from pushforward.studies.clusters._drawing import (
     seen,
     triad,
 )
-from pushforward.studies.clusters._perceptrons import FORMS, T1, rescaled_after
 from pushforward.studies.clusters._polytope import CASES, cloud, limit_sets, runs
 from pushforward.studies.clusters._systems import cube, rescaled
+from pushforward.studies.clusters.claims import FORMS, T1, rescaled_after
 from pushforward.studies.clusters.study import Parameters
 
 S_STYLE: dict = {

@@ -1,7 +1,7 @@
 """The runs behind figures and claims, as experiments: the first of every kind."""
 
 import pushforward as pf
-from pushforward.studies.clusters import _collapse, _hardmax, _hyperplanes, _line
+from pushforward.studies.clusters import _hardmax, _hyperplanes, _line, claims
 from pushforward.studies.clusters import _polytope as polytope
 from pushforward.studies.clusters._systems import TIGHT, along, along_rescaled
 from pushforward.studies.clusters.study import Parameters
@@ -33,8 +33,6 @@ def experiments(p: Parameters) -> dict[str, pf.Experiment]:
     return {
         "line": along_rescaled(*_line.escaping(p), solver=TIGHT),
         **{name: along_rescaled(*system) for name, system in rescaled.items()},
-        "collapse": along(
-            _collapse.FIELD, _collapse.start(p), _collapse.TIMES, solver=TIGHT
-        ),
+        "collapse": along(claims.FIELD, claims.start(p), claims.TIMES, solver=TIGHT),
         "hardmax": along(_hardmax.HARD, hard, _hardmax.TIMES, solver=TIGHT),
     }

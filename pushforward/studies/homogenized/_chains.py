@@ -1,11 +1,15 @@
-"""Runs that claims and figures share: chains of layers, and the diffusion."""
+"""What figures and claims share: chains of random layers, two tokens, equal layers."""
 
 import functools
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
+from pushforward.studies.homogenized import runs
+from pushforward.studies.homogenized.runs import ETAS, FIELD, start
 from pushforward.theory import homogenized_pair
 
 
@@ -111,3 +115,91 @@ def collapse(d: int, beta: float, replicas: int, seed: int) -> np.ndarray:
 def exact_pair(d: int, clocks) -> np.ndarray:
     """E of the overlap of `pair_run` from the generator."""
     return np.array([homogenized_pair.pair_mean(float(s), d) for s in clocks])
+
+
+def pair_from_gram(overlap: np.ndarray, columns: int, rng) -> np.ndarray:
+    """Two Gaussian vectors of R^columns for each overlap: (replicas, 2, columns)."""
+    z = rng.standard_normal((len(overlap), 2, columns))
+    side = np.sqrt(np.maximum(1 - overlap**2, 0.0))
+    z[:, 1] = overlap[:, None] * z[:, 0] + side[:, None] * z[:, 1]
+    return z
+
+
+def cosine(pair: np.ndarray) -> np.ndarray:
+    """The cosine of each pair."""
+    a, b = pair[:, 0], pair[:, 1]
+    size = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    return (a * b).sum(1) / size
+
+
+def product_cosine(overlap: np.ndarray, d: int, k: int, rng) -> np.ndarray:
+    """cos(Ax, Ay) for A = W W'^T with W, W' of shape (d, k), one A for each overlap.
+
+    W'^T x and W'^T y are Gaussian with the Gram matrix of x, y; so is W of them.
+    """
+    inner = cosine(pair_from_gram(overlap, k, rng))
+    return cosine(pair_from_gram(inner, d, rng))
+
+
+@functools.cache
+def slow_pair(
+    replicas: int, seed: int, d: int = 64, step: float = 0.1, slow: float = 0.25
+) -> np.ndarray:
+    """artanh of the overlap of two tokens at slow time s/d, from orthogonal ones."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((replicas, 2, d))
+    x[:, 0, 0] = x[:, 1, 1] = 1.0
+    for _ in range(round(slow * d / step)):
+        r = (x[:, 0] * x[:, 1]).sum(1)
+        c = product_cosine(r, d, d, rng)
+        x = x + np.sqrt(step / d) * pair_from_gram(c, d, rng)
+        x /= np.linalg.norm(x, axis=2, keepdims=True)
+    return np.arctanh((x[:, 0] * x[:, 1]).sum(1))
+
+
+def flowed(inertia: float, radial: float) -> float:
+    """m(1) along the corrected equation."""
+    return float(mean_overlap(runs.corrected(inertia, radial).run().final))
+
+
+@eqx.filter_jit
+def _tangential(mu: pf.Particles, eta, steps: int):
+    def step(_, mu):
+        return mu.moved(mu.space.project(mu.points + eta * FIELD(0.0, mu).v))
+
+    return jax.lax.fori_loop(0, steps, step, mu)
+
+
+@functools.cache
+def errors() -> dict[str, np.ndarray]:
+    """m(1) of the chain minus that of each equation, for eta = .2, .1, .05."""
+    layers = [float(mean_overlap(runs.layers(e).run().final)) for e in ETAS]
+    tangential = [
+        float(mean_overlap(_tangential(start()(0), jnp.asarray(e), round(1 / e))))
+        for e in ETAS
+    ]
+    plain = [flowed(0.0, 0.0) for _ in ETAS[:1]] * len(ETAS)
+    euler = [flowed(e / 2, 0.0) for e in ETAS]
+    both = [flowed(e / 2, e) for e in ETAS]
+    gap = lambda chain, flow: np.array(chain) - np.array(flow)  # noqa: E731
+    return {
+        "ODE": gap(layers, plain),
+        "published": gap(layers, euler),
+        "corrected": gap(layers, both),
+        "tangential": gap(tangential, euler),
+        "m": np.array(plain[:1]),
+    }
+
+
+@functools.cache
+def lag(share: float) -> np.ndarray:
+    """Angle between the rotation at t = 1 + share eta and the layers, left at t = 1."""
+    gaps = []
+    for eta in ETAS:
+        ends = (
+            runs.turning(1.0 + share * eta).run().final.points[0],
+            runs.turning(1.0, pf.Layers(eta)).run().final.points[0],
+        )
+        (x, y), (a, b) = (np.asarray(end) for end in ends)
+        gaps.append(abs(np.arctan2(y * a - x * b, x * a + y * b)))
+    return np.array(gaps)

@@ -6,9 +6,14 @@ derivation of each correction is in `pushforward.theory.homogenized_pair`.
 
 import numpy as np
 
-from pushforward.studies.homogenized._chains import mean_and_error
-from pushforward.studies.homogenized._hard import product_cosine, slow_pair
-from pushforward.studies.homogenized._layers import ETAS, errors
+from pushforward.studies.homogenized._chains import (
+    ETAS,
+    errors,
+    lag,
+    mean_and_error,
+    product_cosine,
+    slow_pair,
+)
 from pushforward.studies.homogenized.study import (
     Parameters,
     at_most,
@@ -21,6 +26,7 @@ from pushforward.theory import homogenized_pair
 
 SIGMAS = 4.0
 D = 64
+LEAN = "refuted in Lean, too: github.com/fxeqxmulfx/transformer, Homogenized/"
 
 
 def loss(overlap: float, k: int, p: Parameters) -> tuple[float, float]:
@@ -99,9 +105,9 @@ def published_limit(p: Parameters):
     )
 
 
-def order(name: str) -> float:
+def order(gaps: np.ndarray) -> float:
     """Exponent of eta in the last two errors."""
-    gaps = np.abs(errors()[name])
+    gaps = np.abs(gaps)
     return float(np.log(gaps[-2] / gaps[-1]) / np.log(ETAS[-2] / ETAS[-1]))
 
 
@@ -110,7 +116,7 @@ def published_modified_equation(p: Parameters):
     return refuted(
         "layers N(x + eta M): order of the error of the published modified equation",
         paper("modified equation"),
-        order("published"),
+        order(errors()["published"]),
         2.0,
         0.5,
         "of order one; the published order two is true of the tangential update only",
@@ -121,14 +127,42 @@ def corrected_modified_equation(p: Parameters):
     """With -eta <x, b_0> P b_0 it is of order two."""
     claim = "the same with the radial term -eta <x, b_0> P b_0"
     where = paper("modified equation (corrected)")
-    return rate(claim, where, "erratum", order("corrected"), 2.0, 0.15)
+    return rate(claim, where, "erratum", order(errors()["corrected"]), 2.0, 0.15)
 
 
 def tangential_layers(p: Parameters):
     """N(x + eta P M) follows the published equation to order two."""
     claim = "tangential layers N(x + eta P M): order of the published equation"
     where = paper("modified equation")
-    return rate(claim, where, "theorem", order("tangential"), 2.0, 0.15)
+    return rate(claim, where, "theorem", order(errors()["tangential"]), 2.0, 0.15)
+
+
+def published_rate_off_the_grid(p: Parameters):
+    """The rate eta max(eta, alpha), printed uniformly in t, between two layers."""
+    return refuted(
+        "one token that V turns, t half a layer past the grid: order of the error",
+        paper("corollaries of the weak error, uniform in time"),
+        order(lag(0.5)),
+        2.0,
+        0.5,
+        f"no noise, so alpha = 0 and the print says 2; {LEAN}RegimeRefutation",
+    )
+
+
+def rate_off_the_grid(p: Parameters):
+    """Layers stand still between grid times: half a layer of the equation is eta/2."""
+    claim = "the same: the error over eta / 2, at eta = 0.05"
+    where = paper("corollaries of the weak error (corrected)")
+    measured = lag(0.5)[-1] / (ETAS[-1] / 2)
+    note = "of order one, the speed of the equation; a rate of order two needs the grid"
+    return within(claim, where, "erratum", measured, 1.0, 0.05, note)
+
+
+def rate_on_the_grid(p: Parameters):
+    """At grid times the printed order is right: arctan(eta) is eta - eta^3/3."""
+    claim = "the same at the grid time t = 1: order of the error"
+    where = paper("corollaries of the weak error (corrected)")
+    return rate(claim, where, "erratum", order(lag(0.0)), 2.0, 0.05)
 
 
 def ode_value(p: Parameters):
@@ -147,5 +181,8 @@ CLAIMS = (
     published_modified_equation,
     corrected_modified_equation,
     tangential_layers,
+    published_rate_off_the_grid,
+    rate_off_the_grid,
+    rate_on_the_grid,
     ode_value,
 )

@@ -11,17 +11,18 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward.plot.style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.studies.homogenized._chains import (
+    ETAS,
     collapse,
+    errors,
     exact_pair,
     pair_run,
     pairs,
     simplex,
+    slow_pair,
     soft_chain,
     soft_diffusion,
     warm_mean,
 )
-from pushforward.studies.homogenized._hard import slow_pair
-from pushforward.studies.homogenized._layers import ETAS, errors
 from pushforward.studies.homogenized.study import Parameters
 from pushforward.theory import homogenized, homogenized_pair
 

@@ -1,7 +1,9 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
 
+from pushforward import studies
 from pushforward.studies import statements
 
 TITLE = "Measure-to-measure interpolation using Transformers"
@@ -9,6 +11,7 @@ PAPER = "geshkovski2024measure"
 NO_RUNS = "No runs: steering builds its fields piece by piece and replays them."
 
 within, at_least, at_most, open_claim, paper = statements("interpolation", PAPER)
+refuted = functools.partial(studies.refuted, "interpolation")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,7 @@ import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import plot
 from pushforward.plot.style import HAIR, PALETTE, SOFT, new_figure, styled
-from pushforward.studies.landscape._runs import official_run
-from pushforward.studies.landscape.runs import published, published_energy
+from pushforward.studies.landscape.runs import official_run, published, published_energy
 from pushforward.studies.landscape.study import Parameters
 
 RUNS = {

@@ -6,8 +6,7 @@ import numpy as np
 import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import theory
-from pushforward.studies.landscape._runs import best
-from pushforward.studies.landscape.runs import published, published_energy
+from pushforward.studies.landscape.runs import best, published, published_energy
 from pushforward.studies.landscape.study import (
     Parameters,
     at_least,

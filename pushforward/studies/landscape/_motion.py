@@ -7,19 +7,17 @@ import numpy as np
 import pushforward as pf
 from pushforward import functionals as fn
 from pushforward import theory
-from pushforward.studies.landscape._runs import (
+from pushforward.studies.landscape.runs import (
+    CIRCLE,
     angles,
+    ascending,
     best,
+    energy,
     euler_run,
     frozen,
     groups,
     normalized_run,
     official_run,
-)
-from pushforward.studies.landscape.runs import (
-    CIRCLE,
-    ascending,
-    energy,
     published,
     published_energy,
 )

@@ -1,13 +1,16 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
 
+from pushforward import studies
 from pushforward.studies import statements
 
 TITLE = "Perceptrons and localization of attention's mean-field landscape"
 PAPER = "alvarezlopez2026perceptrons"
 
 within, at_least, at_most, open_claim, paper = statements("landscape", PAPER)
+refuted = functools.partial(studies.refuted, "landscape")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,15 +13,13 @@ from pushforward.control.neural.problem import RungeKutta
 from pushforward.control.neural.targets import target_problem
 from pushforward.control.neural.training import minimal_norm_interpolator, optimize
 from pushforward.studies._claims import Claim, at_least, at_most, place, rate, within
-from pushforward.studies.large_time._space_time import (
-    rank_one_kernel,
-    width_independence,
-)
 from pushforward.studies.large_time.experiments import (
     chess_board,
     chess_exact_zeros,
     circles_objective,
     digits_depth,
+    rank_one_kernel,
+    width_independence,
 )
 from pushforward.studies.large_time.study import (
     GOAL,

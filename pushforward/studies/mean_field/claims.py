@@ -5,7 +5,7 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import theory
-from pushforward.studies.mean_field import _runs, runs
+from pushforward.studies.mean_field import runs
 from pushforward.studies.mean_field.study import (
     PERSPECTIVE,
     Parameters,
@@ -23,7 +23,7 @@ def growth_on_the_circle(p: Parameters):
         "circle, SA, beta = 4: growth of mode 3, the fastest, in a pseudo-spectral run",
         f"{PERSPECTIVE}, linear stability",
         "theorem",
-        _runs.grown(4.0, pf.Fourier(48), 3),
+        runs.grown(4.0, pf.Fourier(48), 3),
         predicted,
         1e-6,
     )
@@ -36,7 +36,7 @@ def growth_in_dimension_eight(p: Parameters):
         "S^7, SA, beta = 16: growth of degree 3, the fastest, on a zonal density",
         f"{PERSPECTIVE}, linear stability",
         "theorem",
-        _runs.grown(16.0, pf.Zonal(8, 24), 3),
+        runs.grown(16.0, pf.Zonal(8, 24), 3),
         predicted,
         1e-6,
     )
@@ -48,7 +48,7 @@ def kuramoto_order_parameter(p: Parameters):
         "beta = 0, Poisson kernel, r_0 = 0.3: order parameter of the density at t = 2",
         f"{PERSPECTIVE}, Kuramoto",
         "theorem",
-        _runs.order_parameters()[0][1],
+        runs.order_parameters()[0][1],
         float(theory.kuramoto.order_parameter(2.0, 0.3)),
         1e-10,
     )
@@ -60,18 +60,18 @@ def order_parameter_with_temperature(p: Parameters):
         "SA, beta = 2, same start: r at t = 4, against 400 quantile tokens",
         f"{PERSPECTIVE}, mean-field limit",
         "identity",
-        _runs.order_parameters()[1][2],
+        runs.order_parameters()[1][2],
         0.793348910331,
         1e-10,
     )
 
 
 def decoder_mean_field(p: Parameters):
-    """M4, oracle 9: tokens of a decoder with one law see the same mean field."""
+    """Tokens of a decoder with one law see the same mean field."""
     run = runs.decoder().run()
     return within(
         "beta = 1, f_1(0) = 0.1: f_1(1.5) of the mean field of decoder tokens",
-        "Kinetic theory for Transformers, 2605.09213",
+        "duerinckx2026kinetic, mean-field limit of decoder tokens",
         "identity",
         float(run.final.mode(1).real),
         0.2312883233,
@@ -80,8 +80,8 @@ def decoder_mean_field(p: Parameters):
 
 
 def noise_threshold(p: Parameters):
-    """CX-O3: the rate of mode 1 is linear in 1/kappa; where it vanishes."""
-    rates = [_runs.grown(1.0, pf.Fourier(48), 1, sigma) for sigma in (0.8, 1.3)]
+    """The rate of mode 1 is linear in 1/kappa; where it vanishes."""
+    rates = [runs.grown(1.0, pf.Fourier(48), 1, sigma) for sigma in (0.8, 1.3)]
     diffusion = np.array([0.8**2, 1.3**2]) / 2  # 1 / kappa
     slope = (rates[1] - rates[0]) / (diffusion[1] - diffusion[0])
     zero = diffusion[0] - rates[0] / slope
@@ -101,7 +101,7 @@ def branch_of_kuramoto(p: Parameters):
         "noisy Kuramoto, kappa = 3: order parameter at rest, against r = I_1/I_0",
         paper("noise"),
         "theorem",
-        _runs.stationary_order(0.0, 3.0),
+        runs.stationary_order(0.0, 3.0),
         theory.noisy.order_parameter(3.0, 2),
         1e-6,
     )
@@ -113,7 +113,7 @@ def branch_with_temperature(p: Parameters):
         "noisy USA, beta = 1, kappa = 2.4: order parameter at rest, self-consistent",
         paper("noise"),
         "identity",
-        _runs.stationary_order(1.0, 2.4),
+        runs.stationary_order(1.0, 2.4),
         theory.noisy.stationary_modes(1.0, 2.4, 1)[1],
         1e-6,
     )
@@ -125,7 +125,7 @@ def below_the_threshold(p: Parameters):
         "noisy USA, beta = 1, kappa = 1.4: order parameter at rest",
         paper("noise"),
         "theorem",
-        _runs.stationary_order(1.0, 1.4),
+        runs.stationary_order(1.0, 1.4),
         1e-4,
         "from 0.5 at the start",
     )
@@ -133,7 +133,7 @@ def below_the_threshold(p: Parameters):
 
 def square_root_law(p: Parameters):
     """The error of n independent particles falls like n^{-1/2}."""
-    errors = _runs.sampling_errors(p.sizes, p.replicas, p.seed)
+    errors = runs.sampling_errors(p.sizes, p.replicas, p.seed)
     slope = np.polyfit(np.log(p.sizes), np.log(errors), 1)[0]
     return within(
         f"SA, beta = 2, t = 1: exponent of the error of n = {p.sizes[0]} to "
@@ -149,7 +149,7 @@ def square_root_law(p: Parameters):
 
 def law_given_the_noise(p: Parameters):
     """beta = 0 and common noise act by Moebius maps: an exact path for the law."""
-    run, z = _runs.given_the_noise(0.5, 0.01, 1.0, p.seed)
+    run, z = runs.given_the_noise(0.5, 0.01, 1.0, p.seed)
     gap = run.observe(lambda mu: mu.mode(2)) - np.conj(z) ** 2
     return at_most(
         "beta = 0 with common noise: mode 2 of the law given the noise, along the path",

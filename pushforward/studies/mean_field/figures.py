@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import theory
 from pushforward.plot.style import DEPTHS, INK, PALETTE, SOFT, new_figure, styled
-from pushforward.studies.mean_field import _runs, runs
+from pushforward.studies.mean_field import runs
 from pushforward.studies.mean_field.study import Parameters
 
 RATES = ((2, pf.Fourier(48)), (3, pf.Zonal(3, 32)), (8, pf.Zonal(8, 32)))
@@ -72,7 +72,7 @@ def draw_clustering(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_sampling(p: Parameters) -> dict[str, np.ndarray]:
     """The error of n particles."""
-    errors = _runs.sampling_errors(p.sizes, p.replicas, p.seed)
+    errors = runs.sampling_errors(p.sizes, p.replicas, p.seed)
     return {"n": np.array(p.sizes, float), "error": errors}
 
 
@@ -103,7 +103,7 @@ def compute_rates(p: Parameters) -> dict[str, np.ndarray]:
     """Growth measured in runs at beta = 16, and the Bessel rates."""
     data: dict[str, np.ndarray] = {"degrees": np.arange(1, 13)}
     for d, basis in RATES:
-        measured = [_runs.grown(16.0, basis, int(k)) for k in (1, 2, 3, 4, 6, 8, 11)]
+        measured = [runs.grown(16.0, basis, int(k)) for k in (1, 2, 3, 4, 6, 8, 11)]
         data[f"measured {d}"] = np.array(measured)
         data[f"predicted {d}"] = theory.stability.growth_rates(16.0, d, 12)[1:]
     return data
@@ -149,7 +149,7 @@ def compute_bifurcation(p: Parameters) -> dict[str, np.ndarray]:
     data = {"ratios": ratios, "fine": fine}
     for beta in BETAS:
         threshold = theory.stability.noise_threshold(beta, 2)
-        found = [_runs.stationary_order(beta, float(r * threshold)) for r in ratios]
+        found = [runs.stationary_order(beta, float(r * threshold)) for r in ratios]
         data[f"flow {beta:g}"] = np.array(found)
         data[f"theory {beta:g}"] = theory.noisy.bifurcation(fine * threshold, beta)
     return data
@@ -177,7 +177,7 @@ def draw_bifurcation(data: dict[str, np.ndarray]) -> Figure:
 
 def compute_common(p: Parameters) -> dict[str, np.ndarray]:
     """One path of common noise: the law, its mean angle, and the exact path."""
-    run, z = _runs.given_the_noise(SIGMA, STEP, END, p.seed)
+    run, z = runs.given_the_noise(SIGMA, STEP, END, p.seed)
     return {
         "times": np.asarray(run.times),
         "density": run.observe(lambda mu: mu.values),

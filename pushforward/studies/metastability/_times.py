@@ -1,12 +1,14 @@
 """How long clusters stay apart: escape times, kinetic data, the staircase."""
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 import pushforward as pf
 from pushforward import studies, theory
 from pushforward.observables import Clusters, cluster_life
-from pushforward.studies.metastability import _independent
-from pushforward.studies.metastability._runs import (
+from pushforward.studies.metastability.runs import (
+    ANGLES,
+    KINETIC,
     climb,
     crowd,
     generic,
@@ -14,7 +16,6 @@ from pushforward.studies.metastability._runs import (
     log_escape,
     mass_squares,
 )
-from pushforward.studies.metastability.runs import ANGLES
 from pushforward.studies.metastability.study import (
     Parameters,
     at_most,
@@ -22,6 +23,54 @@ from pushforward.studies.metastability.study import (
     paper,
     within,
 )
+
+BETA, CLOSE = 4.0, 0.999
+
+
+def _velocity(_: float, angles: np.ndarray) -> np.ndarray:
+    """theta_i' = sum_j softmax_j(beta cos a_ij) sin a_ij, a_ij = theta_j - theta_i."""
+    apart = angles[None, :] - angles[:, None]
+    weights = np.exp(BETA * (np.cos(apart) - 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return (weights * np.sin(apart)).sum(axis=1)
+
+
+def _narrowest(_: float, angles: np.ndarray) -> float:
+    return np.cos(angles[None, :] - angles[:, None]).min() - CLOSE
+
+
+_narrowest.terminal = True  # type: ignore[attr-defined]
+
+
+def _followed(t1: float, **options):
+    start = np.unwrap(np.arctan2(KINETIC[:, 1], KINETIC[:, 0]))
+    return solve_ivp(
+        _velocity, (0.0, t1), start, method="LSODA", rtol=1e-11, atol=1e-13, **options
+    )
+
+
+def energy(t: float) -> float:
+    """n^{-2} sum_ij e^{beta (cos(theta_i - theta_j) - 1)} at time t."""
+    angles = _followed(t).y[:, -1]
+    return float(np.exp(BETA * (np.cos(angles[None] - angles[:, None]) - 1)).mean())
+
+
+def last_merger() -> float:
+    """When all cosines exceed 0.999."""
+    return float(_followed(1000.0, events=_narrowest).t_events[0][0])
+
+
+def last_merger_in_steps(step: float = 0.1) -> float:
+    """The same for x <- N(x + step softmax(beta X X^T) X)."""
+    x = KINETIC / np.linalg.norm(KINETIC, axis=1, keepdims=True)
+    for k in range(10_000):
+        if (x @ x.T).min() > CLOSE:
+            return k * step
+        weights = np.exp(BETA * (x @ x.T - 1))
+        x = x + step * (weights / weights.sum(axis=1, keepdims=True)) @ x
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+    raise RuntimeError("no merger in 10,000 steps")
+
 
 TEN = np.log(10.0)
 
@@ -63,7 +112,7 @@ def last_kinetic_event(p: Parameters):
     count = run.observe(lambda mu: Clusters(np.arccos(0.999))(mu).count)
     measured = float(run.times[np.argmax(count == 1)])
     claim = "kinetic.py, exact flow: time of the last merger"
-    exact = _independent.last_merger()  # seen on a grid of 0.1
+    exact = last_merger()  # seen on a grid of 0.1
     return within(claim, paper("figure 1"), "experiment", measured, exact, 0.1)
 
 
@@ -74,14 +123,14 @@ def last_kinetic_event_of_the_script(p: Parameters):
     measured = float(run.times[np.argmax(count == 1)])
     claim = "kinetic.py with its steps of 0.1, as layers: time of the last merger"
     note = "11 % late against the flow it stands for"
-    exact = _independent.last_merger_in_steps()
+    exact = last_merger_in_steps()
     return within(claim, paper("figure 1"), "experiment", measured, exact, 0.15, note)
 
 
 def kinetic_plateau(p: Parameters):
     """13/25 + (12/25) e^{-beta (1 - cos phi)} between t = 5 and 328."""
     measured = float(pf.InteractionEnergy(4.0)(kinetic(False).at(11.0)))
-    predicted = _independent.energy(11.0)
+    predicted = energy(11.0)
     claim = "kinetic.py, energy of the plateau at t = 11"
     note = f"two clusters far apart have (2^2 + 3^2)/25 = {13 / 25}"
     return within(

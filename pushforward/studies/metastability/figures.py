@@ -12,8 +12,15 @@ import pushforward as pf
 from pushforward import plot, theory
 from pushforward.observables import cluster_life
 from pushforward.plot.style import DEPTHS, INK, PALETTE, SOFT, new_figure, styled
-from pushforward.studies.metastability._runs import climb, crowd, kinetic, log_escape
-from pushforward.studies.metastability.runs import ANGLES, ESCAPE_BETAS, STAIRCASE_BETAS
+from pushforward.studies.metastability.runs import (
+    ANGLES,
+    ESCAPE_BETAS,
+    STAIRCASE_BETAS,
+    climb,
+    crowd,
+    kinetic,
+    log_escape,
+)
 from pushforward.studies.metastability.study import Parameters
 
 PLATEAUS = (0.20, 0.28, 0.44, 0.52, 1.0)

@@ -1,12 +1,36 @@
-"""The runs behind figures and claims, as experiments."""
+"""The runs behind figures and claims, as experiments, and what both share of them."""
+
+import functools
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 import pushforward as pf
+from pushforward.flows import Merges
 from pushforward.observables import ClosePairs
-from pushforward.studies.metastability._instance import BETA, bounds, on_the_rim
 from pushforward.studies.metastability.study import Parameters
+from pushforward.theory import metastability as meta
+
+BETA, EPSILON, N = 30.0, 0.01, 6
+
+
+def on_the_rim() -> np.ndarray:
+    """Two tokens per cap S_q(epsilon), leaning to the two other centers."""
+    tilt, eye = np.arccos(1 - EPSILON), np.eye(3)
+    others = [(q, (q + k) % 3) for q in range(3) for k in (1, 2)]
+    return np.array([np.cos(tilt) * eye[q] + np.sin(tilt) * eye[r] for q, r in others])
+
+
+@functools.cache
+def bounds() -> dict[str, float]:
+    """alpha, lambda, T_1 and T_2 of the instance."""
+    alpha = meta.configuration_overlap(np.eye(3), EPSILON)
+    exponent = 0.95 * meta.contraction_exponent(BETA, alpha, EPSILON, N)
+    entry = meta.entry_time(BETA, EPSILON, N, exponent)
+    leave = meta.exit_time(BETA, alpha, EPSILON, N)
+    return {"alpha": alpha, "exponent": exponent, "entry": entry, "leave": leave}
+
 
 # staircase.py: 0.5 (0, 0.5, 2, 4, 7) log(2000)/sqrt(2000), the same for every beta
 ANGLES = 0.5 * np.array([0, 0.5, 2, 4, 7]) * np.log(2000) / np.sqrt(2000)
@@ -42,6 +66,9 @@ SHOWN = {
     "staircase_of_generic_tokens": "generic",
     "tokens_stay_in_their_caps": "caps",
     "caps_collapse": "caps",
+    "distance_by_energy_as_printed": "one-cap",
+    "distance_by_energy": "one-cap",
+    "slow_motion_as_printed": "one-cap",
 }
 
 
@@ -56,6 +83,7 @@ def experiments(p: Parameters) -> dict[str, pf.Experiment]:
         "kinetic": kinetic_data(False),
         "kinetic-layers": kinetic_data(True),
         "caps": in_caps(),
+        "one-cap": in_one_cap(),
     }
 
 
@@ -134,3 +162,82 @@ def in_caps() -> pf.Experiment:
         save=np.concatenate([[0.0], np.geomspace(0.1, leave, 40)]),
         merge=pf.Merge(),
     )
+
+
+def in_one_cap() -> pf.Experiment:
+    """Four tokens of one narrow cap gather, by ascent of the energy in W_2."""
+    angles = jnp.array([-0.03, -0.01, 0.012, 0.03])
+    start = pf.Given(pf.Circle(), pf.Circle().points(angles))
+    field, solver = (
+        pf.GradientFlow(-pf.InteractionEnergy(BETA)),
+        pf.Adaptive(1e-10, 1e-12),
+    )
+    return pf.Experiment(start, field, 1.0, save=41, solver=solver)
+
+
+class Long(NamedTuple):
+    """A flow with merging: its clocks, its mergers, and its energy where it was asked.
+
+    `log_times` are natural logarithms.
+    """
+
+    times: np.ndarray
+    log_times: np.ndarray
+    arc: np.ndarray
+    points: np.ndarray
+    energy: np.ndarray
+    tree: Merges
+    trajectory: pf.Trajectory
+
+
+def long(run: pf.Trajectory) -> Long:
+    """What a flow with merging always has, by name."""
+    assert run.log_times is not None and run.arc is not None and run.merges is not None
+    energy = np.asarray(run.observed.get("energy", np.zeros(len(run))))
+    times, points = np.asarray(run.times), np.asarray(run.points)
+    return Long(times, run.log_times, run.arc, points, energy, run.merges, run)
+
+
+@functools.lru_cache(maxsize=16)
+def climb(beta: float) -> Long:
+    """The published staircase in arc length."""
+    return long(climbing(beta).run())
+
+
+@functools.lru_cache(maxsize=64)
+def log_escape(beta: float, g_0: float = 0.0) -> float:
+    """Natural logarithm of the time for two clusters to get from g_0 to 0.999."""
+    return float(long(escaping(beta, g_0).run()).log_times[-1])
+
+
+@functools.lru_cache(maxsize=4)
+def crowd(seed: int, n: int) -> Long:
+    """Uniform tokens on the circle under SA, to one cluster."""
+    return long(crowded(seed, n).run())
+
+
+@functools.lru_cache(maxsize=4)
+def generic(seed: int, n: int, beta: float) -> Long:
+    """Uniform tokens on the circle under SA in arc length, with the energy."""
+    return long(from_anywhere(seed, n, beta).run())
+
+
+def mass_squares(run: Long) -> np.ndarray:
+    """sum_c m_c^2 of the atoms at every frame: the ideal staircase.
+
+    By arc length: at t = 1e50 the second half of an approach no longer changes t.
+    """
+    mass, tree = np.array(run.trajectory[0].weights), run.tree
+    total = float(np.sum(mass**2))
+    values = [total]
+    for gone, into in zip(tree.absorbed, tree.into, strict=True):
+        total += 2 * mass[gone] * mass[into]
+        mass[into] += mass[gone]
+        values.append(total)
+    return np.array(values)[np.searchsorted(tree.arc, run.arc, side="right")]
+
+
+@functools.lru_cache(maxsize=2)
+def kinetic(layers: bool) -> pf.Trajectory:
+    """kinetic.py, beta = 4: the exact flow, or its own steps of 0.1."""
+    return kinetic_data(layers).run()

@@ -1,13 +1,16 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
 
+from pushforward import studies
 from pushforward.studies import statements
 
 TITLE = "Dynamic metastability in the self-attention model"
 PAPER = "geshkovski2024metastability"
 
 within, at_least, at_most, open_claim, paper = statements("metastability", PAPER)
+refuted = functools.partial(studies.refuted, "metastability")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,10 +14,12 @@ from pushforward.studies.normalization.study import (
     at_most,
     open_claim,
     paper,
+    refuted,
     within,
 )
 from pushforward.theory import normalization as theory
 
+LEAN = "refuted in Lean, too: github.com/fxeqxmulfx/transformer, Normalization"
 DERIVED = paper("equiangular tokens, derived here")
 
 
@@ -85,6 +87,41 @@ def end_of_post(p: Parameters):
     rate = -np.polyfit(t[late], np.log(gap[late]), 1)[0]
     claim = "Post-LN at the end: rate of 1 - rho"
     return within(claim, paper("Theorem 4.3"), "theorem", rate, 2.0, 1e-2)
+
+
+@functools.cache
+def rate_of_fast_ngpt() -> float:
+    """The rate of 1 - rho at the end under nGPT with alpha = 2."""
+    run = runs.fast_ngpt().run()
+    gap = np.asarray(run.observe(lambda mu: np.sum((mu.points[0] - mu.points[1]) ** 2)))
+    late = (gap > 1e-7) & (gap < 1e-3)
+    return float(-np.polyfit(np.asarray(run.times)[late], np.log(gap[late]), 1)[0])
+
+
+def end_of_ngpt_as_printed(p: Parameters):
+    """The row of nGPT: d Var/dt is of order Var over alpha."""
+    claim = "nGPT at the end, alpha = 2: rate of 1 - rho, printed 2/alpha"
+    found = rate_of_fast_ngpt()
+    return refuted(claim, paper("Theorem 4.3"), found, 1.0, 0.5, LEAN)
+
+
+def end_of_ngpt(p: Parameters):
+    """It is alpha times Var, as the table of schemes and the remark have it."""
+    claim = "the same against 2 alpha"
+    where = paper("Theorem 4.3 (corrected)")
+    return within(claim, where, "erratum", rate_of_fast_ngpt(), 4.0, 0.02)
+
+
+def clusters_as_printed(p: Parameters):
+    """delta < 1/(100 n^2 beta^2) admits antipodal tokens where beta is small."""
+    beta, n = 0.01, 2
+    assert 1 / (100 * n**2 * beta**2) > 2  # any two tokens have cosine >= 1 - 2
+    pair = pf.Particles(pf.Sphere(3), [[1.0, 0, 0], [-1.0, 0, 0]])
+    end = pf.flow(pf.Attention(beta), pair, 5.0, save=2).final
+    found = -np.log(float(1 - np.sum(np.square(end.mean())))) / 5.0
+    claim = "beta = 0.01, antipodal pair, which is admitted: rate of Var, 2 at clusters"
+    note = f"no rate holds for a pair at rest; delta < 1/(100 n^2) mends it; {LEAN}"
+    return refuted(claim, paper("Theorem 4.3"), found, 2.0, 1.0, note)
 
 
 def end_of_pre_and_peri(p: Parameters):
@@ -179,6 +216,9 @@ CLAIMS = (
     tokens_in_general,
     radius_grows,
     end_of_post,
+    end_of_ngpt_as_printed,
+    end_of_ngpt,
+    clusters_as_printed,
     end_of_pre_and_peri,
     particles_at_the_end,
     speed_at_the_start,

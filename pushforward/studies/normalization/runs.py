@@ -16,14 +16,20 @@ FIELDS = {
     "depth scaled": (pf.DepthScaledNorm(ATTENTION), False),
     "depth": (pf.DepthNorm(ATTENTION), True),
 }
-SHOWN = {"gap": "pre", "fields_follow_the_laws": "pre", "tokens_in_general": "sine-pre"}
+SHOWN = {
+    "gap": "pre",
+    "fields_follow_the_laws": "pre",
+    "tokens_in_general": "sine-pre",
+    "end_of_ngpt_as_printed": "fast-ngpt",
+    "end_of_ngpt": "fast-ngpt",
+}
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:
     """Orthogonal tokens under each scheme, and tokens without symmetry."""
     named = {name.replace(" ", "-"): orthogonal(name, p.end) for name in FIELDS}
     sines = {f"sine-{name.replace(' ', '-')}": sine(name) for name in FIELDS}
-    return named | sines
+    return named | sines | {"fast-ngpt": fast_ngpt()}
 
 
 def orthogonal(scheme: str, end: float) -> pf.Experiment:
@@ -32,6 +38,12 @@ def orthogonal(scheme: str, end: float) -> pf.Experiment:
     start = pf.Orthonormal(N, N, "sphere" if round_ else "euclidean")
     save = pf.LogTimes(0.1, 25)
     return pf.Experiment(start, field, end, save=save, solver=pf.Adaptive(1e-8))
+
+
+def fast_ngpt() -> pf.Experiment:
+    """16 orthogonal unit tokens under nGPT with alpha = 2, to one cluster."""
+    start, field = pf.Orthonormal(N, N), pf.UnitNorm(ATTENTION, 2.0)
+    return pf.Experiment(start, field, 8.0, save=161, solver=pf.Adaptive(1e-11, 1e-12))
 
 
 def sine(scheme: str) -> pf.Experiment:

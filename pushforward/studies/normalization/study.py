@@ -1,7 +1,9 @@
 """What the study is called, which paper it follows, and its two sizes."""
 
 import dataclasses
+import functools
 
+from pushforward import studies
 from pushforward.studies import statements
 
 TITLE = "Normalization in attention dynamics: where the norm sits sets the speed"
@@ -9,6 +11,7 @@ PAPER = "karagodin2025normalization"
 N, BETA = 16, 2.0  # orthogonal tokens of the runs
 
 within, at_least, at_most, open_claim, paper = statements("normalization", PAPER)
+refuted = functools.partial(studies.refuted, "normalization")
 
 
 @dataclasses.dataclass(frozen=True)

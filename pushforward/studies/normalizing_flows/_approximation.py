@@ -11,9 +11,10 @@ from pushforward.control.normalizing.diffeomorphisms import (
 from pushforward.control.normalizing.grids import centers
 from pushforward.control.normalizing.rearrangements import nearest_assignment
 from pushforward.studies import Claim
-from pushforward.studies.normalizing_flows._maps import Swirl, SwirledBulge
 from pushforward.studies.normalizing_flows._runs import (
     PUBLISHED,
+    Swirl,
+    SwirledBulge,
     bulge,
     bulge_errors,
     density_errors,

@@ -6,8 +6,12 @@ from matplotlib.figure import Figure
 
 from pushforward.plot import wheel
 from pushforward.plot.style import HAIR, new_figure, styled
-from pushforward.studies.normalizing_flows._maps import Swirl, SwirledBulge
-from pushforward.studies.normalizing_flows._runs import bulge, swirled
+from pushforward.studies.normalizing_flows._runs import (
+    Swirl,
+    SwirledBulge,
+    bulge,
+    swirled,
+)
 from pushforward.studies.normalizing_flows.study import Parameters
 
 PIXELS = 220

@@ -7,13 +7,14 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import plot, theory
 from pushforward.plot.style import INK, PALETTE, new_figure, styled
-from pushforward.studies.perspective._codes import SOLIDS, spread_out
-from pushforward.studies.perspective._context import (
+from pushforward.studies.perspective._energy import along_flow, along_flow_unnormalized
+from pushforward.studies.perspective.claims import (
     RHO,
+    SOLIDS,
     layer_overlap,
     pre_norm_run,
+    spread_out,
 )
-from pushforward.studies.perspective._energy import along_flow, along_flow_unnormalized
 from pushforward.studies.perspective.study import Parameters
 
 

@@ -80,10 +80,13 @@ def _share(d: int, beta: float) -> Callable[[Parameters], Claim]:
         measured = close.mean(axis=0)
         tolerance = BAND + 4 * close.std(axis=0, ddof=1) / np.sqrt(p.replicas)
         excess = np.abs(measured - SHARES[d, beta]) / tolerance
-        k = int(np.argmax(excess))
+        worst = float(excess.max())
+        # the end, where shares are largest, unless another time is off
+        k = len(excess) - 1 if worst <= 1 else int(np.argmax(excess))
         note = (
-            f"the worst of t = 5, 10, 20, 30 is t = {TIMES[k + 1]:g}; tolerance is the "
-            f"band {BAND} plus four standard errors of {p.replicas} replicas"
+            f"at t = {TIMES[k + 1]:g}; of t = 5, 10, 20, 30 the worst uses {worst:.2f} "
+            f"of its tolerance, the band {BAND} plus four standard errors of "
+            f"{p.replicas} replicas"
         )
         numbers = measured[k], SHARES[d, beta][k], tolerance[k]
         return within(words, paper("figure 3"), "experiment", *numbers, note)

@@ -135,7 +135,7 @@ def depth_bound(p: Parameters) -> Claim:
 
 
 def stopping_identity(p: Parameters) -> Claim:
-    """S3: (T - T*) max |<grad E, f>| = lam at rest."""
+    """(T - T*) max |<grad E, f>| = lam at rest."""
     return within(
         NAME,
         "(T - T*) max |<grad E, f>| at rest, lam",
