@@ -91,7 +91,7 @@ class RunStore(AbstractStore):
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = FolderLock(path)
             try:
-                if not path.exists() or _is_empty(path):
+                if not path.exists() or (path.is_dir() and not any(path.iterdir())):
                     _lay_out(path, text, times)
                 elif read_attributes(path)["spec"] != text:
                     raise StoreError(
@@ -232,10 +232,9 @@ class RunStore(AbstractStore):
         """The frames so far and how to go on, if there is something to resume."""
         if self.ended:
             return self._finished()
-        if self.manifest is None:
+        if (m := self.manifest) is None:
             return None
         arrays = verified(self.path, self.hashes, ended=False)
-        m = self.manifest
         return Resumed(m.times, frames_of(arrays), m.state, None)
 
     def _finished(self) -> Resumed:
@@ -298,7 +297,3 @@ def _writing(path: pathlib.Path, failed=lambda: None) -> Iterator[None]:
             f"cannot write to {path}: {error}. The frames that were committed are "
             f"kept. {fix} and run again: it resumes."
         ) from error
-
-
-def _is_empty(path: pathlib.Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
