@@ -21,6 +21,9 @@ from pushforward.flows._random_weights import RandomWeights as RandomWeights
 from pushforward.flows._recorder import check_observe as check_observe
 from pushforward.flows._recorder import reporter as reporter
 from pushforward.flows._solver import AbstractSolver as AbstractSolver
+from pushforward.flows._solver import Attempt as Attempt
+from pushforward.flows._solver import displaced as displaced
+from pushforward.flows._solver import normalized as normalized
 from pushforward.flows._store import CLOCKS as CLOCKS
 from pushforward.flows._store import AbstractOpener as AbstractOpener
 from pushforward.flows._store import AbstractStore as AbstractStore

@@ -65,8 +65,9 @@ FIELDS = {
     ],
     "Perceptron": [pf.Perceptron(W, A, b), pf.Perceptron(W, A, b, jnp.tanh, c=b[:3])],
     "Switched": [
-        pf.Switched([pf.Attention(1.0), pf.Attention(9.0)], [0.0, 1.0, 2.0]),
-        pf.Switched([pf.Attention(1.0), pf.Perceptron(W, A, b)], [0.0, 1.0, 2.0]),
+        # At t = 0 nothing begins: there the time of a switch has two derivatives.
+        pf.Switched([pf.Attention(9.0), pf.Attention(1.0)], [-1.0, 0.3, 2.0]),
+        pf.Switched([pf.Perceptron(W, A, b), pf.Attention(1.0)], [-1.0, 0.3, 2.0]),
     ],
     "SinkhornAttention": [
         pf.SinkhornAttention(4.0),
