@@ -203,7 +203,8 @@ class _Rows:
     With merging t1 may be 1e20: there a row comes with every twelfth frame at most.
     """
 
-    COLUMNS = ("energy", "clusters", "largest_mass")
+    COLUMNS = ("energy", "clusters", "largest_mass")  # first, where observed
+    MOST = 5
     FORMS = {"energy": ".6f", "clusters": ".0f", "largest_mass": ".3f"}
 
     def __init__(self, live: Live, t1: float):
@@ -216,7 +217,8 @@ class _Rows:
             return
         self.next = t + self.t1 / 12
         numbers = {k: v for k, v in values.items() if not getattr(v, "ndim", 0)}
-        shown = [k for k in self.COLUMNS if k in numbers] or list(numbers)[:4]
+        usual = [k for k in self.COLUMNS if k in numbers]
+        shown = (usual + [k for k in numbers if k not in usual])[: self.MOST]
         if self.table is None:
             self.table = Table(box=None, header_style="bold")
             for name in ("time", *shown, "steps"):

@@ -52,7 +52,9 @@ def picture(result: SweepResult) -> Figure:
     for ax, index in zip(axes, panels, strict=False):
         _panel(ax, result, x, y, values[index], limits)
         here = zip(others, index, strict=True)
-        title = [f"{_symbol(name)} = {result.axes[name][i]}" for name, i in here]
+        title = [
+            f"{_symbol(result, name)} = {result.axes[name][i]}" for name, i in here
+        ]
         ax.set_title(", ".join([*title, *when]), loc="left")
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
@@ -68,8 +70,8 @@ def _panel(ax, result: SweepResult, x: str, y: str, values, limits) -> None:
         curve=first[0],
         curve_label=first[1],
         ax=ax,
-        xlabel=_symbol(x),
-        ylabel=_symbol(y),
+        xlabel=_symbol(result, x),
+        ylabel=_symbol(result, y),
         label=_label(result),
         limits=limits,
     )
@@ -111,9 +113,12 @@ def _ticks(result: SweepResult, name: str) -> np.ndarray:
     return result.times if name == "time" else np.asarray(result.axes[name], float)
 
 
-def _symbol(name: str) -> str:
-    last = name.split(",")[0].split(".")[-1].strip()
-    return SYMBOLS.get(last, last)
+def _symbol(result: SweepResult, name: str) -> str:
+    """The last word of a dotted name, or all of it where two axes end alike."""
+    last = lambda name: name.split(",")[0].split(".")[-1].strip()  # noqa: E731
+    if sum(last(other) == last(name) for other in result.dimensions) > 1:
+        return name
+    return SYMBOLS.get(last(name), last(name))
 
 
 def _label(result: SweepResult) -> str:

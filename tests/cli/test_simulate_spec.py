@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -96,3 +97,11 @@ def test_a_sweep_takes_classes_of_ones_own(tmp_path, monkeypatch):
     assert done.exit_code == 0 and json.loads(done.stdout)["cells"] == 2
     refused = CliRunner().invoke(app, words)
     assert "--classes" in str(refused.exception)
+
+
+def test_the_help_knows_every_model_and_every_start():
+    from pushforward.cli import _simulate
+    from pushforward.experiments import MODELS, STARTS
+
+    words = set(re.findall(r"\w+", _simulate.MODEL + _simulate.START))
+    assert {*MODELS, *STARTS} <= words
