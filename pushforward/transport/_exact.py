@@ -5,7 +5,6 @@ Optional libraries, imported when first needed.
 
 import importlib
 import warnings
-from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -28,8 +27,10 @@ from pushforward.transport._costs import (
     cost_of_spaces,
     is_cost,
 )
-from pushforward.transport._multiscale import Progress, by_tree, sparse_plan
+from pushforward.transport._multiscale import Progress, by_tree, largest, sparse_plan
+from pushforward.transport._simplex import available
 
+ROUNDING = 1e-6  # of costs, of which a millionth is allowed
 MANY_PAIRS = 4_000_000  # beyond, promising pairs are faster than all of them
 
 
@@ -63,12 +64,12 @@ def optimal_plan(
     default cost is that of chords; SphereDistance() is that of arcs. `gap` is the cost
     minus a feasible dual value, zero to rounding.
 
-    Thousands of points and more are solved from coarse to fine, by rounds that look at
-    promising pairs only (for squared distances and inner products in few dimensions
-    these are found by trees, so that a hundred thousand points take minutes; other
-    costs look through all pairs, and take long). `matrix` is then sparse, and rounds
-    end when the gap is below `tol` times the cost; `progress(rounds, gap)` hears of
-    each.
+    Where there is a C++ compiler, thousands of points and more are solved from coarse
+    to fine, by rounds that look at promising pairs only (for squared distances and
+    inner products in few dimensions these are found by trees, so that a hundred
+    thousand points take minutes; other costs look through all pairs, and take long).
+    `matrix` is then sparse, and rounds end when the gap is below `tol` times the cost;
+    `progress(rounds, gap)` hears of each.
 
     >>> import numpy as np
     >>> plan = optimal_plan(np.array([[0.0], [1.0]]), np.array([[3.0], [2.0]]))
@@ -82,12 +83,10 @@ def optimal_plan(
     is_cost("cost", cost)
     pivots = whole("pivots", pivots, 1)
     tol = above_zero("tol", tol, "It bounds the gap, relative to the cost.")
-    pairs = a.n * b.n
     many = MANY_PAIRS if by_tree(cost, a.points.shape[1]) else LARGEST_TABLE
-    if pairs > many and not isinstance(cost, CostTable):
-        solver = partial(_simplex, pivots=pivots)
-        plan = sparse_plan(a, b, cost, solver, tol, progress)
-        scale = max(abs(plan.cost), 1e-300)
+    if a.n * b.n > many and not isinstance(cost, CostTable) and available():
+        plan = sparse_plan(a, b, cost, pivots, tol, progress)
+        scale = abs(plan.cost) + ROUNDING * largest(cost, a.points, b.points)
     else:
         affordable(a.n, b.n)
         table = np.ascontiguousarray(cost(a.points, b.points))
@@ -106,22 +105,16 @@ def optimal_plan(
 def _dense_plan(
     a: Atoms, b: Atoms, table: np.ndarray, scale: float, pivots: int
 ) -> Plan:
-    matrix, log = _simplex(a.weights, b.weights, table / scale, pivots=pivots)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        matrix, log = pot().emd(  # a stopped simplex may return no coupling
+            a.weights, b.weights, table / scale, numItermax=pivots, log=True
+        )
     dual, potentials = certified_dual(
         table, scale * np.asarray(log["u"]), a.weights, b.weights
     )
     total = float(np.sum(matrix * table))
     return Plan(matrix, a, b, total, total, total - dual, potentials)
-
-
-def _simplex(a: np.ndarray, b: np.ndarray, table: object, *, pivots: int) -> tuple:
-    """A plan, dense or sparse like the table (of order one: tolerances are absolute).
-
-    A stopped simplex may return a matrix that is no coupling, at too low a cost.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pot().emd(a, b, table, numItermax=pivots, log=True)
 
 
 def wasserstein_distance(

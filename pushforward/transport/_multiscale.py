@@ -18,74 +18,62 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from pushforward.transport._atoms import Atoms, Plan
 from pushforward.transport._costs import Cost, InnerProduct, SquaredDistance
+from pushforward.transport._simplex import Flow, Simplex
 
 GROUP = 4  # points that become one on the level above
 COARSEST = 400  # points of a level whose pairs are all looked at
-NEIGHBORS = 8  # pairs for every point, from each side
+FIRST = 8  # pairs for every point, from each side, in the first round
+NEIGHBORS = 3  # and at most in every later one
 ROUNDING = 1e-15  # of costs, relative to the largest
-ROUNDS = 100  # at most; five or so are enough
-ROUGH = 2  # rounds on a level that only starts the next one
+ROUNDS = 200  # at most; five or so are enough
+ROUGH = 1e-3  # the gap, over the cost, of a level that only starts the next one
 BLOCK = 4_000_000  # pairs looked at together where there is no tree
 AXES = 3  # along which points are put in order
 DEEPEST = 6  # dimension up to which trees are worth their while
 
-Solver = Callable[[np.ndarray, np.ndarray, coo_array], tuple]
 Progress = Callable[[int, float], object]
-
-
-class Solved(NamedTuple):
-    """A plan on some pairs, feasible potentials, and the pairs that it should see."""
-
-    plan: coo_array
-    f: Float[np.ndarray, "n"]
-    g: Float[np.ndarray, "m"]
-    cost: float
-    gap: float
-    noise: float
-    missing: Int[np.ndarray, "s"]
 
 
 @dataclass(frozen=True)
 class Program:
-    """Transport of two clouds without empty atoms, and who solves it for some pairs."""
+    """Transport of two clouds without empty atoms."""
 
     a: Atoms
     b: Atoms
     cost: Cost
-    solver: Solver
 
     def costs(self, pairs: Int[np.ndarray, "s"]) -> Float[np.ndarray, "s"]:
         """The cost of every pair i m + j."""
         i, j = np.divmod(pairs, self.b.n)
         return paired(self.cost, self.a.points[i], self.b.points[j])
 
-    def solved(self, pairs: Int[np.ndarray, "s"]) -> Solved:
-        """The best plan on these pairs, and what it says about all others."""
-        values = self.costs(pairs)
-        unit = float(np.abs(values).max()) or 1.0  # the tolerances are absolute
-        shape, (a, b) = (self.a.n, self.b.n), (self.a.weights, self.b.weights)
-        i, j = np.divmod(pairs, self.b.n)
-        table = coo_array((values / unit, (i, j)), shape=shape)
-        plan, log = self.solver(a, b, table)
-        f, g = (unit * np.asarray(log[name]) for name in ("u", "v"))
-        seen = plan.tocoo()
-        total = float(
-            seen.data @ self.costs(seen.row.astype(np.int64) * len(b) + seen.col)
-        )
-        rows = nearest(self.cost, self.a.points, self.b.points, g)
-        columns = nearest(self.cost, self.b.points, self.a.points, f)
-        noise = ROUNDING * unit
-        i, j = np.arange(len(a))[:, None], np.arange(len(b))[:, None]
-        first = (i * len(b) + rows.index)[rows.value < f[:, None] - noise]
-        second = (columns.index * len(b) + j)[columns.value < g[:, None] - noise]
+    def judged(self, flow: Flow, noise: float) -> "Judged":
+        """What the potentials say of all pairs, seen or not."""
+        a, b, (f, g) = self.a, self.b, (flow.f, flow.g)
+        rows = nearest(self.cost, a.points, b.points, g)
+        columns = nearest(self.cost, b.points, a.points, f)
+        i, j = np.arange(a.n)[:, None], np.arange(b.n)[:, None]
+        first = (i * b.n + rows.index)[rows.value < f[:, None] - noise]
+        second = (columns.index * b.n + j)[columns.value < g[:, None] - noise]
         best = rows.value[:, 0]
-        gap = total - float(a @ best + b @ g)
-        return Solved(seen, best, g, total, gap, noise, np.union1d(first, second))
+        total = float(flow.mass @ self.costs(flow.i * b.n + flow.j))
+        gap = total - float(a.weights @ best + b.weights @ g)
+        return Judged(flow, best, total, gap, np.union1d(first, second))
+
+
+class Judged(NamedTuple):
+    """A flow, the best f for its g, what it costs, and the pairs that would help."""
+
+    flow: Flow
+    f: Float[np.ndarray, "n"]
+    cost: float
+    gap: float
+    missing: Int[np.ndarray, "s"]
 
 
 @dataclass(frozen=True)
@@ -97,21 +85,19 @@ class Nearest:
 
 
 def sparse_plan(
-    a: Atoms,
-    b: Atoms,
-    cost: Cost,
-    solver: Solver,
-    tol: float,
-    progress: Progress,
+    a: Atoms, b: Atoms, cost: Cost, pivots: int, tol: float, progress: Progress
 ) -> Plan:
-    """The cheapest coupling with its gap; potentials are feasible everywhere."""
+    """The cheapest coupling with its gap; potentials are feasible everywhere.
+
+    Fewer pivots than it takes leave a plan without all the mass, or with a gap.
+    """
     left, right = np.flatnonzero(a.weights), np.flatnonzero(b.weights)
     small = (Atoms(z.points[k], z.weights[k]) for z, k in ((a, left), (b, right)))
-    program = Program(*small, cost, solver)
-    found, count = _solved(program, tol, ROUNDS, progress)
-    plan, f, g = found.plan, found.f, found.g
-    places = (left[plan.row], right[plan.col])
-    matrix = csr_array((plan.data, places), shape=(a.n, b.n))
+    program = Program(*small, cost)
+    found, count = _solved(program, tol, ROUNDS, pivots, progress)
+    flow, f, g = found.flow, found.f, found.flow.g
+    places = (left[flow.i], right[flow.j])
+    matrix = csr_array((flow.mass, places), shape=(a.n, b.n))
     if a.n > len(left) or b.n > len(right):  # what carries no mass has potentials too
         f = nearest(cost, a.points, program.b.points, g, 1).value[:, 0]
         g = nearest(cost, b.points, program.a.points, f[left], 1).value[:, 0]
@@ -119,22 +105,28 @@ def sparse_plan(
 
 
 def _solved(
-    program: Program, tol: float, rounds: int, progress: Progress
-) -> tuple[Solved, int]:
+    program: Program, tol: float, rounds: int, pivots: int, progress: Progress
+) -> tuple[Judged, int]:
     """Rounds of a level, after those of the levels above it."""
-    pairs, count = _first_pairs(program), 0
+    new, m = _first_pairs(program, pivots), program.b.n
+    values, count = program.costs(new), 0
+    far = largest(program.cost, program.a.points, program.b.points) or 1.0
+    noise, pairs = ROUNDING * far, new
+    simplex = Simplex(program.a.weights, program.b.weights, far)
     while True:
-        found = program.solved(pairs)
-        count += 1
+        simplex.add(*np.divmod(new, m), values)
+        done = simplex.run(pivots, noise)
+        found, count = program.judged(simplex.read(), noise), count + 1
         progress(count, found.gap)
         new = np.setdiff1d(found.missing, pairs, assume_unique=True)
-        enough = found.gap <= max(tol * abs(found.cost), found.noise)
-        if enough or not len(new) or count >= rounds:
+        enough = found.gap <= max(tol * abs(found.cost), noise)
+        whole = found.flow.lost == 0
+        if not done or (whole and enough) or not len(new) or count >= rounds:
             return found, count
-        pairs = np.union1d(pairs, new)
+        pairs, values = np.union1d(pairs, new), program.costs(new)
 
 
-def _first_pairs(program: Program) -> Int[np.ndarray, "s"]:
+def _first_pairs(program: Program, pivots: int) -> Int[np.ndarray, "s"]:
     """All pairs of few points; of many, the best by the potentials of fewer."""
     a, b = program.a, program.b
     n, m = a.n, b.n
@@ -142,17 +134,15 @@ def _first_pairs(program: Program) -> Int[np.ndarray, "s"]:
         return np.arange(n * m)
     orders = in_order(a.points), in_order(b.points)
     coarse = [_grouped(z, order) for z, order in zip((a, b), orders, strict=True)]
-    above = Program(*coarse, program.cost, program.solver)
-    found, _ = _solved(above, 0.0, ROUGH, lambda count, gap: None)
-    far = nearest(program.cost, a.points, coarse[1].points, found.g, 1).value[:, 0]
+    above = Program(*coarse, program.cost)
+    found, _ = _solved(above, ROUGH, ROUNDS, pivots, lambda count, gap: None)
+    far = nearest(program.cost, a.points, coarse[1].points, found.flow.g, 1).value[:, 0]
     back = nearest(program.cost, b.points, coarse[0].points, found.f, 1).value[:, 0]
-    rows = nearest(program.cost, a.points, b.points, back).index
-    columns = nearest(program.cost, b.points, a.points, far).index
+    rows = nearest(program.cost, a.points, b.points, back, FIRST).index
+    columns = nearest(program.cost, b.points, a.points, far, FIRST).index
     first = np.arange(n)[:, None] * m + rows
     second = columns * m + np.arange(m)[:, None]
-    # these alone may allow no coupling at all
-    some = _staircase(orders, a.weights, b.weights)
-    return np.unique(np.concatenate([first.ravel(), second.ravel(), some]))
+    return np.union1d(first.ravel(), second.ravel())
 
 
 def _grouped(atoms: Atoms, order: Int[np.ndarray, "n"]) -> Atoms:
@@ -161,18 +151,6 @@ def _grouped(atoms: Atoms, order: Int[np.ndarray, "n"]) -> Atoms:
     weights = np.add.reduceat(atoms.weights[order], starts)
     middle = order[np.minimum(starts + GROUP // 2, atoms.n - 1)]
     return Atoms(atoms.points[middle], weights)
-
-
-def _staircase(orders, a: np.ndarray, b: np.ndarray) -> Int[np.ndarray, "s"]:
-    """Pairs of a coupling: both clouds spent in order."""
-    first, second = orders
-    up = [np.cumsum(w[k]) for w, k in ((a, first), (b, second))]
-    for levels in up:
-        levels /= levels[-1]
-    levels = np.union1d(*up)
-    middle = levels - np.diff(levels, prepend=0.0) / 2
-    i, j = (np.minimum(np.searchsorted(u, middle), len(u) - 1) for u in up)
-    return first[i] * len(b) + second[j]
 
 
 def in_order(points: Float[np.ndarray, "n d"]) -> Int[np.ndarray, "n"]:
@@ -212,6 +190,20 @@ def nearest(
     values = np.stack(columns, axis=1)
     order = np.argsort(values, axis=1)  # exact to rounding, unlike those of the tree
     return Nearest(*(np.take_along_axis(z, order, axis=1) for z in (index, values)))
+
+
+def largest(
+    cost: Cost, x: Float[np.ndarray, "n d"], y: Float[np.ndarray, "m d"]
+) -> float:
+    """A bound of all |c(x_i, y_j)|, not far above them."""
+    if isinstance(cost, SquaredDistance):
+        return float(np.sum(np.ptp(np.vstack([x, y]), axis=0) ** 2))
+    if isinstance(cost, InnerProduct):
+        sizes = [np.sqrt(np.max(np.sum(z**2, axis=1))) for z in (x, y)]
+        return float(sizes[0] * sizes[1])
+    rows = max(1, BLOCK // len(y))
+    tables = (np.abs(cost(x[k : k + rows], y)) for k in range(0, len(x), rows))
+    return max(float(table.max()) for table in tables)
 
 
 def by_tree(cost: Cost, d: int) -> bool:

@@ -264,7 +264,7 @@ def test_a_cache_that_cannot_be_written_costs_speed_not_results(
 
 
 def test_a_broken_library_in_the_cache_costs_speed_not_results(unprepared, monkeypatch):
-    monkeypatch.setattr(_native, "_built", lambda: unprepared / "sums.so")
+    monkeypatch.setattr(_native, "built", lambda *_: str(unprepared / "sums.so"))
     (unprepared / "sums.so").write_bytes(b"torn")
     assert not _native.available()
     sums_without_a_compiler(monkeypatch)

@@ -103,6 +103,25 @@ def test_a_stopped_simplex_says_so(few_pairs):
         optimal_plan(x, y, pivots=30)
 
 
+def test_without_a_compiler_the_whole_table_is_taken(monkeypatch):
+    x, y = RNG.standard_normal((2, 300, 2))
+    monkeypatch.setattr("pushforward.transport._exact.MANY_PAIRS", 0)
+    few = optimal_plan(x, y)
+    monkeypatch.setattr("pushforward.transport._exact.available", lambda: False)
+    whole = optimal_plan(x, y)
+    assert isinstance(whole.matrix, np.ndarray)
+    assert not isinstance(few.matrix, np.ndarray)
+    assert few.cost == pytest.approx(whole.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_do_not_matter(scale, few_pairs):
+    x, y = RNG.standard_normal((2, 500, 2))
+    plan = optimal_plan(scale * x, scale * (y + 50.0))
+    assert plan.cost == pytest.approx(scale**2 * optimal_plan(x, y + 50.0).cost)
+    assert max(plan.marginal_errors) < 1e-12
+
+
 @pytest.mark.slow
 def test_a_shift_of_twenty_thousand_points_in_the_plane():
     """Transport by a gradient of a convex function is optimal, whatever the points."""

@@ -1,0 +1,68 @@
+"""Libraries of our own C++, compiled once for this machine by its own compiler.
+
+A library lies in the cache folder under a name that changes with its sources, with the
+processor and with what it is compiled against.
+"""
+
+import hashlib
+import logging
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import tempfile
+
+from pushforward._cache_folder import cache_folder
+
+FLAGS = (
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-std=c++17",
+    "-shared",
+    "-fPIC",
+    "-pthread",
+    "-w",
+)
+_log = logging.getLogger("pushforward")
+
+
+def built(
+    name: str, sources: pathlib.Path, include: str = "", against: str = ""
+) -> str:
+    """The path of the library, compiled now if it is not in the cache."""
+    files = sorted(sources.glob("*"))
+    key = hashlib.sha256(b"".join(file.read_bytes() for file in files))
+    key.update(repr((FLAGS, against, _processor())).encode())
+    library = cache_folder() / "native" / f"{name}-{key.hexdigest()[:16]}.so"
+    if library.exists():
+        return str(library)
+    command = shutil.which(os.environ.get("CXX") or "c++")
+    if command is None:
+        raise FileNotFoundError("no C++ compiler found")
+    library.parent.mkdir(parents=True, exist_ok=True)
+    _log.info("compiling the %s for this machine, once", name)
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        made = pathlib.Path(folder) / "made.so"
+        units = [str(file) for file in files if file.suffix == ".cc"]
+        where = [f"-I{include}"] if include else []
+        subprocess.run(
+            [command, *FLAGS, *where, *units, "-o", str(made)],
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
+        made.replace(library)  # at once: another process may be doing the same
+    return str(library)
+
+
+def _processor() -> str:
+    """What the compiler's `native` depends on: homes are shared, machines differ."""
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    if not cpuinfo.exists():
+        return platform.machine() + platform.processor()
+    lines = cpuinfo.read_text().splitlines()
+    names = ("model name", "flags", "Features", "CPU part")
+    return "\n".join(sorted({line for line in lines if line.startswith(names)}))
