@@ -96,14 +96,14 @@ def _row(x: np.ndarray, w: np.ndarray, beta: float, radii: tuple[float, ...]) ->
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     gram = x @ x.T
     pairs = gram[np.triu_indices(len(x), k=1)]
-    spectrum = np.linalg.svd(x, compute_uv=False) ** 2
+    spectrum = np.linalg.svd(x * np.sqrt(w)[:, None], compute_uv=False) ** 2
     alone, mean = (w**2).sum(), w @ x
     return {
         "mean_cosine": float((mean @ mean - alone) / (1 - alone)),
         "quantiles": np.percentile(pairs, [5, 50, 95]),
         "clusters": cluster_counts(x, radii),
         "energy": float(w @ np.exp(beta * (gram - 1)) @ w),
-        "effective_rank": spectral_rank(x * np.sqrt(w)[:, None]),
+        "effective_rank": spectral_rank(spectrum),
         "anisotropy": float(spectrum[0] / spectrum.sum()),
         "margin": hemisphere_margin(Particles(Sphere(x.shape[1]), x)),
     }
