@@ -16,7 +16,6 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from pushforward._checks import positive, whole
-from pushforward._shapes import AnyArray
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.observables import (
@@ -226,7 +225,7 @@ def _pulled_back(
 ) -> np.ndarray:
     """|J_i^T u|^2 for every probe u and place i, back through one layer at a time."""
 
-    slopes = _at_the_end(transformer.norm, frames[-1], directions)
+    slopes = _at_the_end(transformer.norm, frames[-1], jnp.asarray(directions))
     for k in reversed(range(len(frames) - 1)):
         layer = transformer.layers[0 if transformer.shared else k]
         slopes = _back(transformer.about, layer, frames[k], slopes)
@@ -234,7 +233,7 @@ def _pulled_back(
 
 
 @eqx.filter_jit
-def _at_the_end(norm: Norm | None, x: Array, directions: AnyArray) -> Array:
+def _at_the_end(norm: Norm | None, x: Array, directions: Array) -> Array:
     """Cotangents of the tokens after the last layer: of the direction of the last."""
 
     def end(x: Array) -> Array:
