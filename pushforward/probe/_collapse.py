@@ -71,9 +71,9 @@ def _measures(x: np.ndarray) -> tuple[float, ...]:
     return (
         (_cosines(x).sum() - n) / (n * (n - 1)),
         spread,
-        spectral_rank(x),
+        spectral_rank(np.linalg.svd(x, compute_uv=False) ** 2),
         (np.abs(_cosines(around)).sum() - n) / (n * (n - 1)),
-        spectral_rank(around),
+        spectral_rank(np.linalg.svd(around, compute_uv=False) ** 2),
     )
 
 
@@ -84,10 +84,9 @@ def _cosines(x: np.ndarray) -> np.ndarray:
     return found
 
 
-def spectral_rank(x: np.ndarray) -> float:
-    """exp of the entropy of the normalized squares of the singular values."""
-    p = np.linalg.svd(x, compute_uv=False) ** 2
-    p = p[p > 0] / max(p.sum(), 1e-300)
+def spectral_rank(squares: np.ndarray) -> float:
+    """exp of the entropy of squares of singular values, normalized."""
+    p = squares[squares > 0] / max(squares.sum(), 1e-300)
     return float(np.exp(-(p * np.log(p)).sum())) if len(p) else 1.0
 
 

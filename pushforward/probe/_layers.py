@@ -16,7 +16,6 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from pushforward._checks import positive, whole
-from pushforward._shapes import AnyArray
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.observables import (
@@ -96,14 +95,14 @@ def _row(x: np.ndarray, w: np.ndarray, beta: float, radii: tuple[float, ...]) ->
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     gram = x @ x.T
     pairs = gram[np.triu_indices(len(x), k=1)]
-    spectrum = np.linalg.svd(x, compute_uv=False) ** 2
+    spectrum = np.linalg.svd(x * np.sqrt(w)[:, None], compute_uv=False) ** 2
     alone, mean = (w**2).sum(), w @ x
     return {
         "mean_cosine": float((mean @ mean - alone) / (1 - alone)),
         "quantiles": np.percentile(pairs, [5, 50, 95]),
         "clusters": cluster_counts(x, radii),
         "energy": float(w @ np.exp(beta * (gram - 1)) @ w),
-        "effective_rank": spectral_rank(x * np.sqrt(w)[:, None]),
+        "effective_rank": spectral_rank(spectrum),
         "anisotropy": float(spectrum[0] / spectrum.sum()),
         "margin": hemisphere_margin(Particles(Sphere(x.shape[1]), x)),
     }
@@ -226,7 +225,7 @@ def _pulled_back(
 ) -> np.ndarray:
     """|J_i^T u|^2 for every probe u and place i, back through one layer at a time."""
 
-    slopes = _at_the_end(transformer.norm, frames[-1], directions)
+    slopes = _at_the_end(transformer.norm, frames[-1], jnp.asarray(directions))
     for k in reversed(range(len(frames) - 1)):
         layer = transformer.layers[0 if transformer.shared else k]
         slopes = _back(transformer.about, layer, frames[k], slopes)
@@ -234,7 +233,7 @@ def _pulled_back(
 
 
 @eqx.filter_jit
-def _at_the_end(norm: Norm | None, x: Array, directions: AnyArray) -> Array:
+def _at_the_end(norm: Norm | None, x: Array, directions: Array) -> Array:
     """Cotangents of the tokens after the last layer: of the direction of the last."""
 
     def end(x: Array) -> Array:

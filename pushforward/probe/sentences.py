@@ -138,8 +138,8 @@ def heads(one: Examination) -> str:
         "token.</li>"
         "<li>The slope of log-attention against cosines on this text, the inverse "
         f"temperature β that tokens see, has median {np.median(seen):.1f}, and in "
-        f"{int((seen < 0).sum())} heads it is negative: tokens there prefer what is "
-        f"unlike them.</li>"
+        f"{int((seen < 0).sum()) or 'no'} heads it is negative, where tokens prefer "
+        "what is unlike them.</li>"
         f"{_critical(one)}{_weighed(one)}</ul>"
     )
 
