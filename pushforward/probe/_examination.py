@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
@@ -16,6 +16,7 @@ from pushforward.probe._fit import FEWEST, SHARES, Fit, fit, own_attention
 from pushforward.probe._heads import (
     HeadSpectra,
     HeadTable,
+    critical_beta,
     head_spectra,
     head_table,
     seen_beta,
@@ -51,6 +52,19 @@ class Examination:
     sensitivity: Sensitivity | None = None
     motion: MotionSummary | None = None
     verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def critical_beta(self) -> Float[np.ndarray, "l"] | None:
+        """log n / (1 - rho) per layer, where attention is known."""
+        known = self.recording.attention is not None
+        return critical_beta(self.recording) if known else None
+
+    @property
+    def averages(self) -> Bool[np.ndarray, "l h"] | None:
+        """Which heads are on the averaging side: beta seen below the critical one."""
+        if self.seen_beta is None or self.critical_beta is None:
+            return None
+        return self.seen_beta < self.critical_beta[:, None]
 
     @property
     def effective_beta(self) -> Float[np.ndarray, "l h"]:
@@ -92,6 +106,8 @@ class Examination:
             heads = dataclasses.asdict(self.heads)
             found["heads"] = {name: value.tolist() for name, value in heads.items()}
             found["heads"]["seen_beta"] = np.asarray(self.seen_beta).tolist()
+            found["heads"]["critical_beta"] = np.asarray(self.critical_beta).tolist()
+            found["heads"]["averages"] = np.asarray(self.averages).tolist()
         if self.spectra is not None:
             found["heads"]["effective_beta"] = self.effective_beta.tolist()
             found["regimes"] = dict(self.regimes)
@@ -144,7 +160,9 @@ def examine(
     if recording.attention is not None:
         tell(f"{name}: heads")
         found = dataclasses.replace(
-            found, heads=head_table(recording), seen_beta=seen_beta(recording)
+            found,
+            heads=head_table(recording),
+            seen_beta=seen_beta(recording),
         )
     if recording.update is not None:
         found = dataclasses.replace(found, own=own_attention(recording))

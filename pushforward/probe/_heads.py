@@ -9,6 +9,7 @@ from jaxtyping import Float, Inexact
 from pushforward.errors import InputError
 from pushforward.observables import attention_rank
 from pushforward.probe._recording import Recording, load_any
+from pushforward.theory.long_context import critical_gamma
 
 TIE = 1e-6  # eigenvalues closer than this share of the largest count as equal
 
@@ -195,6 +196,19 @@ def seen_beta(
             y = _rows_centered(row, mask, count)
             slopes[k, h] = (cosines * y).sum() / (cosines**2).sum()
     return slopes
+
+
+def critical_beta(recording: Recording) -> Float[np.ndarray, "l"]:
+    """log n / (1 - rho) per layer, rho the mean cosine of what attention read.
+
+    Below it a layer of equiangular tokens averages all of them, above it none.
+    """
+    read = recording.hidden if recording.inputs is None else recording.inputs
+    read = np.asarray(read[: len(needs_attention(recording))], float)
+    unit = read / np.linalg.norm(read, axis=2, keepdims=True)
+    n = unit.shape[1]
+    rho = ((unit.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
+    return np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
 
 
 def _rows_centered(a: np.ndarray, mask: np.ndarray, count: np.ndarray) -> np.ndarray:

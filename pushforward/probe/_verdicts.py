@@ -12,11 +12,12 @@ import numpy as np
 
 from pushforward.probe._heads import seen_beta
 from pushforward.theory.kinetic import retrieval
-from pushforward.theory.long_context import critical_gamma
+from pushforward.theory.random_keys import cap_constant, critical_beta
 
 if TYPE_CHECKING:
     from pushforward.probe._examination import Examination
 
+NEAR = 0.1  # 1 - cosine up to which the law of near keys is trusted
 FAR = 3.0  # standard errors that count as a difference
 
 
@@ -54,6 +55,7 @@ def verdicts(one: Examination, scheme: str | None = None) -> tuple[Verdict, ...]
         _growth(one, scheme),
         _sink(one),
         _middle(one),
+        _few_keys(one),
     )
 
 
@@ -68,12 +70,8 @@ def _scaling(one: Examination) -> Verdict:
     recording = one.recording
     if recording.attention is None or one.seen_beta is None:
         return _missing(question, theory, "attention is not known")
-    read = recording.hidden if recording.inputs is None else recording.inputs
-    read = np.asarray(read[: len(recording.attention)], float)
-    unit = read / np.linalg.norm(read, axis=2, keepdims=True)
-    n = unit.shape[1]
-    rho = ((unit.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
-    critical = np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
+    assert one.critical_beta is not None
+    critical = one.critical_beta
     below = one.seen_beta < critical[:, None]
     halves = [
         np.mean(seen_beta(recording, rows=slice(k, None, 2)) < critical[:, None])
@@ -86,6 +84,25 @@ def _scaling(one: Examination) -> Verdict:
     )
     error = abs(halves[0] - halves[1]) / 2
     return Verdict(question, theory, word, float(below.mean()), float(error), None, "%")
+
+
+def _few_keys(one: Examination) -> Verdict:
+    """Which heads see few keys: beta above n^{2/(d-1)}, for random keys in R^d."""
+    question = "heads whose attention goes to few keys"
+    theory = "uniform keys: above β = n^{2/(d−1)} few share it, in random parts"
+    recording = one.recording
+    if one.seen_beta is None or recording.attention is None:
+        return _missing(question, theory, "attention is not known")
+    n, d = recording.attention.shape[-1], int(recording.hidden.shape[2])
+    nearest = (n * cap_constant(d)) ** (-2 / (d - 1))  # 1 - cosine, of random keys
+    if nearest > NEAR:
+        why = f"in d = {d} the nearest of {n} random keys is at a cosine of about "
+        return _missing(question, theory, f"{why}{1 - min(nearest, 1.0):.2f}, not 1")
+    critical = critical_beta(n, d)
+    found = float((one.seen_beta > critical).mean())
+    error = float(np.sqrt(found * (1 - found) / one.seen_beta.size))
+    word = f"median β seen is {np.median(one.seen_beta):.1f}, the critical one "
+    return Verdict(question, theory, f"{word}{critical:.1f}", found, error, None, "%")
 
 
 def _attracting(one: Examination) -> Verdict:
