@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
@@ -75,6 +75,13 @@ class Examination:
         return dataclasses.replace(found, observed=observed)
 
     @property
+    def averages(self) -> Bool[np.ndarray, "l h"] | None:
+        """Which heads are on the averaging side: beta seen below the critical one."""
+        if self.seen_beta is None:
+            return None
+        return self.seen_beta < self.critical_beta[:, None]
+
+    @property
     def effective_beta(self) -> Float[np.ndarray, "l h"]:
         """|B|_F / sqrt(d) of every head."""
         return np.array([[h.beta for h in layer] for layer in self.spectra or ()])
@@ -119,7 +126,8 @@ class Examination:
             heads = dataclasses.asdict(self.heads)
             found["heads"] = {name: value.tolist() for name, value in heads.items()}
             found["heads"]["seen_beta"] = np.asarray(self.seen_beta).tolist()
-            found["heads"]["critical_beta"] = self.critical_beta.tolist()
+            found["heads"]["critical_beta"] = np.asarray(self.critical_beta).tolist()
+            found["heads"]["averages"] = np.asarray(self.averages).tolist()
         if self.spectra is not None:
             found["heads"]["effective_beta"] = self.effective_beta.tolist()
             found["regimes"] = dict(self.regimes)
@@ -179,7 +187,9 @@ def examine(
     if recording.attention is not None:
         tell(f"{name}: heads")
         found = dataclasses.replace(
-            found, heads=head_table(recording), seen_beta=seen_beta(recording)
+            found,
+            heads=head_table(recording),
+            seen_beta=seen_beta(recording),
         )
     if recording.update is not None:
         found = dataclasses.replace(found, own=own_attention(recording))

@@ -17,11 +17,13 @@ from pushforward.probe._moves import RADIUS
 from pushforward.probe._random_heads import MOST as RANDOM_TOKENS
 from pushforward.probe._random_heads import random_heads
 from pushforward.spaces import Sphere
+from pushforward.theory import random_keys
 from pushforward.theory.kinetic import retrieval
 
 if TYPE_CHECKING:
     from pushforward.probe._examination import Examination
 
+NEAR = 0.1  # 1 - cosine up to which the law of near keys is trusted
 FAR = 3.0  # standard errors that count as a difference
 
 
@@ -62,6 +64,7 @@ def verdicts(one: Examination, scheme: str | None = None) -> tuple[Verdict, ...]
         _sink(one),
         _centers(one),
         _middle(one),
+        _few_keys(one),
     )
 
 
@@ -91,6 +94,27 @@ def _scaling(one: Examination) -> Verdict:
     )
     error = float(abs(halves[0] - halves[1]) / 2)
     return Verdict(question, theory, word, below, error, shuffled, "%")
+
+
+def _few_keys(one: Examination) -> Verdict:
+    """Which heads see few keys: beta above n^{2/(d-1)}, for random keys in R^d."""
+    question = "heads whose attention goes to few keys"
+    theory = "uniform keys: above β = n^{2/(d−1)} few share it, in random parts"
+    recording = one.recording
+    if one.seen_beta is None or recording.attention is None:
+        return _missing(question, theory, "attention is not known")
+    n, d = recording.attention.shape[-1], int(recording.hidden.shape[2])
+    nearest = (n * random_keys.cap_constant(d)) ** (
+        -2 / (d - 1)
+    )  # 1 - cosine, of random keys
+    if nearest > NEAR:
+        why = f"in d = {d} the nearest of {n} random keys is at a cosine of about "
+        return _missing(question, theory, f"{why}{1 - min(nearest, 1.0):.2f}, not 1")
+    critical = random_keys.critical_beta(n, d)
+    found = float((one.seen_beta > critical).mean())
+    error = float(np.sqrt(found * (1 - found) / one.seen_beta.size))
+    word = f"median β seen is {np.median(one.seen_beta):.1f}, the critical one "
+    return Verdict(question, theory, f"{word}{critical:.1f}", found, error, None, "%")
 
 
 def _attracting(one: Examination) -> Verdict:

@@ -64,10 +64,22 @@ def examined(recording, **parts):
     return probe.Examination(recording, probe.Rms(), table, table, **parts)
 
 
+def test_few_keys_are_told_in_few_dimensions():
+    """On the circle 40 random keys are near, and beta = 40^2 is critical."""
+    x = np.random.default_rng(3).normal(size=(2, 40, 2))
+    unit = x / np.linalg.norm(x, axis=2, keepdims=True)
+    logits = np.stack([beta * unit[0] @ unit[0].T for beta in (20.0, 2500.0)])
+    A = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    attention = (A / A.sum(axis=-1, keepdims=True))[None]
+    recording = probe.recording_of(x, "x", attention=attention)
+    said = verdicts(examined(recording, seen_beta=np.array([[20.0, 2500.0]])))[9]
+    assert said.found == 0.5 and said.word.endswith("the critical one 1600.0")
+
+
 def test_the_theory_is_silent_where_it_does_not_apply():
     x = np.random.default_rng(1).normal(size=(3, 9, 4))
     said = verdicts(examined(probe.recording_of(x, "x")))
-    assert len(said) == 9
+    assert len(said) == 10
     assert all(one.word.startswith("does not apply: ") for one in said)
     assert not any(one.applies for one in said)
 
@@ -89,5 +101,7 @@ def test_scaling_and_sinks_are_told_from_attention():
     one = examined(recording, heads=probe.head_table(recording), seen_beta=beta)
     said = verdicts(one, "pre-norm")
     assert said[0].found == 0.5 and said[0].error == 0.0  # one head of two averages
+    assert one.averages.tolist() == [[True, False]] * 2
     assert said[6].baseline == pytest.approx(np.mean(1 / np.arange(2, 13)))
     assert said[6].applies and not said[8].applies
+    assert "does not apply: in d = 6" in said[9].word  # random keys are not near there
