@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import json
+import os
 import socket
 import time
 
@@ -94,6 +95,19 @@ def test_a_worker_that_holds_too_much_memory_is_started_anew(
     after = server.explorer.worker.process.pid
     assert client.run({**state, "seed": 2}).end["type"] == "done"
     assert server.explorer.worker.process.pid == after
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_five_hundred_runs(client, server):
+    """Of the worker and of the server; shapes change, so that programs pile up."""
+    held = []
+    for k in range(500):
+        state = {"n": 3 + k % 40, "d": 2 + k % 2, "t1": 0.5, "frames": 3, "seed": k}
+        assert client.run(state).end["type"] == "done"
+        if k % 100 == 99:
+            worker = _process.resident(server.explorer.worker.process.pid)
+            held.append((worker + _process.resident(os.getpid())) / 2**20)
+    assert max(held[1:]) - held[0] < 300, held
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])

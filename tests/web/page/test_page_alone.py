@@ -92,6 +92,24 @@ def test_a_folder_plays_its_presets_and_computes_the_rest(browser, built, tmp_pa
     alone.close()
 
 
+@pytest.mark.slow
+def test_every_preset_of_the_whole_folder_plays(browser, built, tmp_path):
+    """From a folder, without a server: each shows its last frame; nothing is asked."""
+    _site.write_site(tmp_path / "site", told=lambda line: None, diagrams=())
+    alone = Alone(browser, tmp_path / "site" / "index.html")
+    options = alone.page.locator("#preset option")
+    alone.page.wait_for_function("document.querySelector('#preset').length > 40")
+    names = [n for n in options.evaluate_all("all => all.map(o => o.value)") if n]
+    for name in names:
+        alone.page.select_option("#preset", name)
+        there = "() => pushforward.complete() && pushforward.state().preset"
+        alone.page.wait_for_function(f"() => ({there})() === '{name}'")
+        last = alone.page.evaluate("() => pushforward.frames() - 1")
+        alone.page.evaluate(f"() => pushforward.goto({last})")
+        assert last >= 1 and alone.numbers(last)["clusters"] >= 1, name
+    alone.close()
+
+
 def test_a_script_in_the_data_stays_data(run):
     about, frames = _site.recorded_run(run, "</script><script>alert(1)</script>", None)
     assert "<" not in _site._as_script({"runs": about, "frames": frames})

@@ -163,7 +163,7 @@ def test_a_loop_and_a_card_are_one_click(opened):
     delays = [struct.unpack_from(">HH", body, 20) for k, body in found if k == b"fcTL"]
     assert (frames, repeats) == (75, 0) and len(delays) == 75
     seconds = sum(a / b for a, b in delays)
-    assert seconds == pytest.approx(5, abs=0.1) and len(data) < 6e6
+    assert seconds == pytest.approx(5, abs=0.1) and len(data) < 5e6
     first = matplotlib.image.imread(io.BytesIO(data))
     assert first.shape[0] == first.shape[1] + 34 and first[..., :3].std() > 0.02
 

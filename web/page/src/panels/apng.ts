@@ -57,24 +57,34 @@ async function encoded(picture: ImageData): Promise<Uint8Array> {
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-/** The picture with what is as before made transparent; `before` becomes this picture. */
-function changes(picture: ImageData, before: Uint32Array | null): { picture: ImageData; now: Uint32Array } {
-  const now = new Uint32Array(picture.data.buffer.slice(0));
-  if (before === null) return { picture, now };
-  const left = now.map((pixel, k) => (pixel === before[k] ? 0 : pixel));
-  return { picture: new ImageData(new Uint8ClampedArray(left.buffer), picture.width, picture.height), now };
+/** Colours are kept in steps, and a change that no eye sees in motion is not one. */
+const STEP = 4;
+const UNSEEN = 6;
+
+/** The picture with what still shows made transparent; `shown` is what then stands on the screen. */
+function changes(picture: ImageData, shown: Uint8ClampedArray | null): { picture: ImageData; shown: Uint8ClampedArray } {
+  const drawn = picture.data.map((value, k) => (k % 4 === 3 ? 255 : STEP * Math.round(value / STEP)));
+  if (shown === null) return { picture: new ImageData(drawn, picture.width, picture.height), shown: drawn.slice() };
+  const now = shown.slice();
+  for (let k = 0; k < drawn.length; k += 4) {
+    let apart = 0;
+    for (let c = 0; c < 3; c++) apart = Math.max(apart, Math.abs((drawn[k + c] as number) - (shown[k + c] as number)));
+    if (apart <= UNSEEN) drawn.fill(0, k, k + 4);
+    else now.set(drawn.subarray(k, k + 4), k);
+  }
+  return { picture: new ImageData(drawn, picture.width, picture.height), shown: now };
 }
 
 export async function apng(pictures: AsyncIterable<ImageData>, milliseconds: number): Promise<Blob> {
   const parts: Uint8Array[] = [];
-  let before: Uint32Array | null = null;
+  let shown: Uint8ClampedArray | null = null;
   let header: Uint8Array | null = null;
   let order = 0;
   let count = 0;
   for await (const picture of pictures) {
-    const { picture: drawn, now } = changes(picture, before);
-    before = now;
-    const chunks = chunksOf(await encoded(drawn));
+    const changed = changes(picture, shown);
+    shown = changed.shown;
+    const chunks = chunksOf(await encoded(changed.picture));
     header ??= chunks[0]?.data as Uint8Array;
     const delay = Uint8Array.of(Math.round(milliseconds) >> 8, Math.round(milliseconds) & 255, 1000 >> 8, 1000 & 255);
     parts.push(chunk("fcTL", joined(numbers(order++, picture.width, picture.height, 0, 0), delay, Uint8Array.of(0, count === 0 ? 0 : 1))));

@@ -49,6 +49,7 @@ export async function loopOf(explorer: Explorer, stage: Stage, theme: Theme, pro
   const count = SECONDS * RATE;
   const before = explorer.player.position;
   explorer.player.pause();
+  stage.grain = 0;
   const pictures = async function* (): AsyncGenerator<ImageData> {
     for (let k = 0; k < count; k++) {
       const u = Math.min(1, k / ((1 - REST) * (count - 1)));
@@ -61,6 +62,7 @@ export async function loopOf(explorer: Explorer, stage: Stage, theme: Theme, pro
   try {
     return await apng(pictures(), 1000 / RATE);
   } finally {
+    stage.grain = 1;
     stage.show(before);
   }
 }
@@ -91,7 +93,8 @@ export async function cardOf(explorer: Explorer, stage: Stage, theme: Theme, tit
 
 function wrapped(context: CanvasRenderingContext2D, text: string, wide: number): string[] {
   const lines: string[] = [""];
-  for (const word of text.split(" ")) {
+  const kept = text.replace(/ (=|%)( ?)/g, (_all, sign: string, after: string) => `\u00a0${sign}${after === "" ? "" : sign === "=" ? "\u00a0" : " "}`);
+  for (const word of kept.split(" ")) {
     const longer = `${lines.at(-1)} ${word}`.trim();
     if (context.measureText(longer).width > wide && lines.at(-1) !== "") lines.push(word);
     else lines[lines.length - 1] = longer;

@@ -95,7 +95,11 @@ export class StoryPanel {
   show(k: number): void {
     const chapter = this.chapters[k];
     if (chapter === undefined) return;
-    chapter.node.scrollIntoView({ block: "start", behavior: "auto" });
+    const panel = byId("story").parentElement as HTMLElement;
+    if (panel.scrollHeight > panel.clientHeight + 1) {
+      panel.scrollTop += chapter.node.getBoundingClientRect().top - panel.getBoundingClientRect().top - 8; // the page itself stays, and with it the stage
+      scrollTo({ top: 0 });
+    } else chapter.node.scrollIntoView({ block: "start" });
     if (k !== this.index) this.go(k);
     chapter.title.focus({ preventScroll: true });
   }

@@ -23,7 +23,9 @@ varying float vShape;
 varying float vFront;
 varying float vStrength;
 varying float vPixels;
+varying float vSeed;
 void main() {
+  vSeed = 0.37 * float(gl_VertexID);
   vec3 p = mix(position, after, mixing);
   if (onSphere > 0.5 && dot(p, p) > 1e-4) p = normalize(p);
   vec4 eye = modelViewMatrix * vec4(p, 1.0);
@@ -97,6 +99,8 @@ void main() {
 
 /** A light around every token, for the dark: added to what is there. */
 const GLOW = /* glsl */ `
+uniform float grain;
+varying float vSeed;
 varying float vCrowd;
 varying vec3 vTint;
 varying float vFront;
@@ -105,7 +109,7 @@ void main() {
   float r = length(2.0 * gl_PointCoord - 1.0);
   float light = 0.5 / pow(vCrowd, 0.85) * pow(max(0.0, 1.0 - r), 2.0) * mix(0.12, 1.0, vFront) * vStrength;
   if (light < 0.002) discard;
-  light += (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453) - 0.5) / 100.0; // else rings are seen
+  light += grain * (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233)) + vSeed) * 43758.5453) - 0.5) / 120.0; // else rings are seen
   gl_FragColor = vec4(vTint, max(0.0, light));
 }`;
 const SPREAD = 3.4;
@@ -153,6 +157,7 @@ export class TokenMarks {
       rim: { value: new Vector3() },
       shapes: { value: 0 },
       tokens: { value: n },
+      grain: { value: 1 },
     };
     const drawn = (fragmentShader: string, spread: number, more: object): Points<BufferGeometry, ShaderMaterial> => {
       const material = new ShaderMaterial({ vertexShader: VERTEX, fragmentShader, transparent: true, uniforms: { ...uniforms, spread: { value: spread } }, ...more });
@@ -189,7 +194,7 @@ export class TokenMarks {
   }
 
   /** Both drawings share their uniforms. */
-  uniform(name: "mixing" | "pixels" | "lit" | "shapes", value: number): void {
+  uniform(name: "mixing" | "pixels" | "lit" | "shapes" | "grain", value: number): void {
     (this.points.material.uniforms[name] as { value: number }).value = value;
   }
 

@@ -53,6 +53,8 @@ export class Stage {
   private drawing: RunScene | null = null;
   private run: Run | null = null;
   private position = 0;
+  /** Soft lights have a grain that hides rings; a film does without, for its size. */
+  grain = 1;
   /** By how much a projection is drawn larger than it is. */
   enlarged = 1;
   private dirty = true;
@@ -191,6 +193,7 @@ export class Stage {
       this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
+    drawing.marks.uniform("grain", this.grain);
     this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
   }
 
