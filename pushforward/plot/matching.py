@@ -120,8 +120,9 @@ def draw_masses(data: Arrays) -> Figure:
     ax = figure.subplots()
     kept = np.isin(data["kind"], (1, 3))
     span = (data["ppm"].min(), data["ppm"].max() + 1e-9)
-    for mask, name, color in ((~kept, "dropped", GRAY), (kept, "matched", GREEN)):
-        ax.hist(data["ppm"][mask], bins=60, range=span, color=color, label=name)
+    parts = [data["ppm"][kept], data["ppm"][~kept]]
+    looks = {"color": [GREEN, GRAY], "label": ["matched", "dropped"]}
+    ax.hist(parts, bins=60, range=span, stacked=True, **looks)
     ax.set_xlabel("m/z error (ppm)")
     ax.set_ylabel("pairs")
     tidy(ax)

@@ -12,7 +12,7 @@ from pushforward.errors import InputError, StoreError
 LARGEST_FILE = 2_000_000_000
 DELIMITERS = {"\t": "tab", ";": "';'", ",": "','"}
 ENCODINGS = [codecs.lookup(n) for n in ("utf-8-sig", "utf-16", "latin-1")]  # at import
-MISSING = {"", "na", "nan", "n/a", "null", "none", "-", "#n/a"}
+MISSING = {"", "na", "nan", "n/a", "n.a.", "<na>", "null", "none", "-", "#n/a"}
 
 
 @dataclass(frozen=True)
