@@ -21,9 +21,7 @@ PAGES = sorted(DOCS.glob("*.md"))
 GENERATED = ("atlas/", "reference/")
 STORED = sorted((DOCS / "results").glob("*.json"))
 TO_COME = {
-    "interpolation",
     "large_time",
-    "clusters",
     "noise_transition",
     "normalizing_flows",
     "trained_models",
