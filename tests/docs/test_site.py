@@ -190,6 +190,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
     build = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html"]
     subprocess.run([*build, str(DOCS), str(tmp_path)], check=True)
     assert not list(dead_links(tmp_path))
+    theory = (tmp_path / "reference" / "theory.html").read_text()
+    assert "ArrayLike" in theory and "_NestedSequence" not in theory
     index = (tmp_path / "searchindex.js").read_text()
     for word in ("heteroscedast", "gpu", "middl"):
         assert word in index
