@@ -59,9 +59,10 @@ compiler:
 models: .venv/.dev
 	$(BIN)/pushforward models get minilm smollm2
 
-# What the atlas shows: results of every claim, and small copies of the figures.
+# What the atlas shows: results of every claim, and small copies of the figures; of all
+# studies, or of some: make atlas STUDIES="perspective clusters".
 atlas: .venv/.dev
-	for study in $$($(BIN)/python -c "from pushforward import studies; print(*studies.names())"); do \
+	for study in $(or $(STUDIES),$$($(BIN)/python -c "from pushforward import studies; print(*studies.names())")); do \
 	  $(BIN)/pushforward study verify $$study --json > docs/results/$$study.json; \
 	  $(BIN)/pushforward study run $$study --out out/studies; \
 	done

@@ -93,11 +93,19 @@ def _mean(values: list[float]) -> float:
 
 
 def _arrow(x0: int, y0: int, x1: int, y1: int) -> str:
-    """From the right side of a box to the left side of another."""
-    a, b, middle = x0 + WIDTH, x1, GAP_X // 2
+    """From the right of a box to the left of another; past others between the rows."""
+    a, b, half = x0 + WIDTH, x1, GAP_X // 2
     y0, y1 = y0 + HEIGHT // 2, y1 + HEIGHT // 2
+    way = f"M{a},{y0} C{a + half},{y0} {b - half},{y1} {b - 5},{y1}"
+    if b - a > GAP_X:
+        between = y1 + (HEIGHT + GAP_Y) // 2
+        c, d = a + GAP_X, b - GAP_X
+        way = (
+            f"M{a},{y0} C{a + half},{y0} {c - half},{between} {c},{between} "
+            f"L{d},{between} C{d + half},{between} {b - half},{y1} {b - 5},{y1}"
+        )
     return (
-        f'<path d="M{a},{y0} C{a + middle},{y0} {b - middle},{y1} {b - 5},{y1}"/>'
+        f'<path d="{way}"/>'
         f'<path class="head" d="M{b - 6},{y1 - 3} L{b},{y1} L{b - 6},{y1 + 3} Z"/>'
     )
 

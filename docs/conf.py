@@ -44,6 +44,21 @@ def _ours(app, what, name, obj, skip, options):
     return True if module.split(".")[0] in ("jax", "sklearn", "typing") else None
 
 
+NAMES = r"_Buffer|_SupportsArray|_NestedSequence|dtype|Any"
+UNION = (  # numpy's ArrayLike, written out by autodoc
+    "_Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]]"
+    " | complex | bytes | str | _NestedSequence[complex | bytes | str]"
+)
+ARRAY_LIKE = re.compile(re.sub(f"({NAMES})", r"~?[\\w.]*\1", re.escape(UNION)))
+
+
+def _short(app, what, name, obj, options, signature, returns):
+    """`ArrayLike` by its name."""
+    return tuple(
+        text and ARRAY_LIKE.sub("ArrayLike", text) for text in (signature, returns)
+    )
+
+
 def _write(app):
     atlas_pages.write()
     reference_pages.write()
@@ -53,3 +68,4 @@ def setup(app):
     app.connect("builder-inited", _write)
     app.connect("autodoc-process-docstring", _plain)
     app.connect("autodoc-skip-member", _ours)
+    app.connect("autodoc-process-signature", _short)

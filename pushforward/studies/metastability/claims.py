@@ -125,12 +125,9 @@ def spent_energy() -> float:
 
     c is the least |grad E|^2 / (2 (E(v) - E)) on the way, everything in W_2.
     """
-    experiment = in_one_cap()
-    run = experiment.run()
+    run, field = in_one_cap().run(), pf.GradientFlow(-pf.InteractionEnergy(BETA))
     energy = np.asarray(run.observe(pf.InteractionEnergy(BETA)))
-    squares = run.observe(
-        lambda mu: np.mean(np.sum(experiment.field(0.0, mu).v ** 2, axis=1))
-    )
+    squares = run.observe(lambda mu: np.mean(np.sum(field(0.0, mu).v ** 2, axis=1)))
     left = energy[-1] - energy
     seen = left > 1e-6 * left[0]
     c = (np.asarray(squares)[seen] / (2 * left[seen])).min()
