@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +77,7 @@ def read_frames(run: pathlib.Path, count: int, ended: bool) -> dict[str, np.ndar
         layouts = _layouts(run)
         frames = {name: found for name, found in layouts.items() if found.of_frames}
         _check_sizes(run, frames, count, ended)
-        group = _group(run)
+        group = open_group(run)
         return {name: np.asarray(group[name][:count]) for name in frames}
     except TORN as error:
         raise StoreError(f"{run} is damaged: {_reason(error)}.") from error
@@ -88,7 +89,7 @@ def read_tables(run: pathlib.Path, names: list[str]) -> dict[str, np.ndarray]:
         layouts = _layouts(run)
         if sum(layouts[name].bytes for name in names) > physical_memory():
             raise ValueError("its tables claim more than the memory")
-        group = _group(run)
+        group = open_group(run)
         return {name: np.asarray(group[name][:]) for name in names}
     except TORN as error:
         raise StoreError(f"{run} is damaged: {_reason(error)}.") from error
@@ -99,10 +100,27 @@ def _layouts(run: pathlib.Path) -> dict[str, Layout]:
     return {name: _layout(run / name) for name in names}
 
 
-def _group(run: pathlib.Path) -> Any:
-    import zarr  # late: a fifth of a second for those who read or write runs
+def open_group(run: pathlib.Path, mode: Any = "r") -> Any:
+    """The arrays of a run; zarr is imported late: that takes a fifth of a second."""
+    import zarr
 
-    return zarr.open_group(run, mode="r", zarr_format=3, use_consolidated=False)
+    return zarr.open_group(run, mode=mode, zarr_format=3, use_consolidated=False)
+
+
+def create_group(run: pathlib.Path, attributes: dict[str, Any]) -> Any:
+    """A store without arrays."""
+    import zarr
+
+    return zarr.create_group(run, zarr_format=3, attributes=attributes)
+
+
+def consolidate(run: pathlib.Path) -> None:
+    """All metadata in one place, for readers that look there."""
+    import zarr
+
+    with warnings.catch_warnings():  # consolidation is young in Zarr v3
+        warnings.simplefilter("ignore")
+        zarr.consolidate_metadata(run)
 
 
 def allocate(

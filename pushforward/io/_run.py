@@ -17,7 +17,6 @@ import pathlib
 import secrets
 import shutil
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -39,6 +38,9 @@ from pushforward.io._layout import (
     FORMAT,
     TORN,
     allocate,
+    consolidate,
+    create_group,
+    open_group,
     read_attributes,
     write_table,
 )
@@ -57,12 +59,8 @@ class RunStore(AbstractStore):
         self.path, self._lock = path, lock
         self.attributes = read_attributes(path)
         self.manifest = read_manifest(path)
-        import zarr  # late, as wherever it is used: it takes long to import
-
         try:
-            self.group: Any = zarr.open_group(
-                path, mode="r+", zarr_format=3, use_consolidated=False
-            )
+            self.group: Any = open_group(path, "r+")
         except TORN as error:
             raise StoreError(f"{path} is damaged: {error}.") from error
         m = self.manifest
@@ -220,11 +218,7 @@ class RunStore(AbstractStore):
         """The last touches to a run that has ended; a kill may repeat them."""
         for left_over in self.path.rglob("*.partial"):  # by a kill, of our own
             left_over.unlink()
-        import zarr
-
-        with warnings.catch_warnings():  # consolidation is young in Zarr v3
-            warnings.simplefilter("ignore")
-            zarr.consolidate_metadata(self.path)
+        consolidate(self.path)
         sync_folder(self.path)
         manifest_file(self.path).unlink(missing_ok=True)
 
@@ -265,11 +259,9 @@ def _lay_out(
     # a name used once: a write that was under way on a full disk may come late
     new = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
     new.mkdir()
-    import zarr
-
     try:
         about: dict[str, Any] = {"pushforward": FORMAT, "spec": text}
-        group = zarr.create_group(new, zarr_format=3, attributes=about)
+        group = create_group(new, about)
         T = 0 if times is None else len(times)
         array = allocate(group, "time", (T,), (T or UNKNOWN,), float, ("time",))
         if times is not None:
