@@ -55,8 +55,9 @@ class EntropicDivergence:
     @property
     def variations(self) -> tuple[Float[np.ndarray, "n"], Float[np.ndarray, "m"]]:
         """The gradients in the two vectors of weights, balanced: f - f_mu, g - g_nu."""
-        own = [sum(plan.potentials) / 2 for plan in (self.first, self.second)]
-        return tuple(h - z for h, z in zip(self.plan.potentials, own, strict=True))
+        (f, g), own = self.plan.potentials, (self.first, self.second)
+        f_own, g_own = (sum(plan.potentials) / 2 for plan in own)
+        return f - f_own, g - g_own
 
     def gradient(self) -> Float[np.ndarray, "n d"]:
         """dS / dx_i, in the points of mu; squared distances and inner products."""

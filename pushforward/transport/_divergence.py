@@ -96,9 +96,10 @@ def checked_cloud(
             raise InputError(
                 f"weights of {name} must be left out: a measure brings its own."
             )
+        points, weights = measure.points, measure.weights
         if isinstance(measure, Density | Gaussian):
-            measure = as_atoms(name, measure)  # a grid, or an error
-        points, weights = (jnp.asarray(z) for z in (measure.points, measure.weights))
+            atoms = as_atoms(name, measure)  # a grid, or an error
+            points, weights = jnp.asarray(atoms.points), jnp.asarray(atoms.weights)
     else:
         points = as_float_array(name, measure)
     if points.ndim != 2 or points.size == 0:

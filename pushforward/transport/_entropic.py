@@ -16,7 +16,6 @@ from pushforward.transport import _certificate
 from pushforward.transport._atoms import Atoms, as_atoms, same_dimension
 from pushforward.transport._costs import Cost, SquaredDistance
 from pushforward.transport._entropic_plan import EntropicPlan, as_potentials
-from pushforward.transport._pairing import pairing_of
 from pushforward.transport._sinkhorn import (
     Problem,
     State,
@@ -25,6 +24,7 @@ from pushforward.transport._sinkhorn import (
     started,
     unfinished,
 )
+from pushforward.transport._tables import pairing_of
 
 TIGHTER = 0.1  # the marginals' tolerance, when the gap is not yet as asked
 SPOKEN = 1.0  # seconds between two words of progress

@@ -179,8 +179,9 @@ class _Clouds(NamedTuple):
         if self.squared:
             left = np.column_stack([left, self.p])
             right = np.column_stack([right, self.q])
-        ends = (jnp.zeros(self.a.n), jnp.zeros(self.b.n))
-        pairing = InnerPairing(*map(jnp.asarray, (left, right)), *ends, 4.0, False)
+        x, y = jnp.asarray(left), jnp.asarray(right)
+        p, q = jnp.zeros(self.a.n), jnp.zeros(self.b.n)
+        pairing = InnerPairing(x, y, p, q, 4.0, False)
         numbers = (self.a.weights, self.b.weights, eps, np.inf)
         problem = Problem(pairing, *(jnp.asarray(z) for z in numbers))
         known = None if warm is None else tuple(map(jnp.asarray, warm.potentials))

@@ -92,8 +92,10 @@ def sparse_plan(
     Fewer pivots than it takes leave a plan without all the mass, or with a gap.
     """
     left, right = np.flatnonzero(a.weights), np.flatnonzero(b.weights)
-    small = (Atoms(z.points[k], z.weights[k]) for z, k in ((a, left), (b, right)))
-    program = Program(*small, cost)
+    first, second = (
+        Atoms(z.points[k], z.weights[k]) for z, k in ((a, left), (b, right))
+    )
+    program = Program(first, second, cost)
     found, count = _solved(program, tol, ROUNDS, pivots, progress)
     flow, f, g = found.flow, found.f, found.flow.g
     places = (left[flow.i], right[flow.j])
@@ -134,7 +136,7 @@ def _first_pairs(program: Program, pivots: int) -> Int[np.ndarray, "s"]:
         return np.arange(n * m)
     orders = in_order(a.points), in_order(b.points)
     coarse = [_grouped(z, order) for z, order in zip((a, b), orders, strict=True)]
-    above = Program(*coarse, program.cost)
+    above = Program(coarse[0], coarse[1], program.cost)
     found, _ = _solved(above, ROUGH, ROUNDS, pivots, lambda count, gap: None)
     far = nearest(program.cost, a.points, coarse[1].points, found.flow.g, 1).value[:, 0]
     back = nearest(program.cost, b.points, coarse[0].points, found.f, 1).value[:, 0]
@@ -221,7 +223,10 @@ def _searched(
         index = np.argpartition(table, count - 1, axis=1)[:, :count]
         values = np.take_along_axis(table, index, axis=1)
         order = np.argsort(values, axis=1)
-        yield tuple(np.take_along_axis(z, order, axis=1) for z in (index, values))
+        yield (
+            np.take_along_axis(index, order, axis=1),
+            np.take_along_axis(values, order, axis=1),
+        )
 
 
 def paired(cost: Cost, x: np.ndarray, y: np.ndarray) -> Float[np.ndarray, "s"]:

@@ -25,8 +25,8 @@ from pushforward.measures import Density, Zonal
 from pushforward.transport._atoms import Atoms, as_atoms, same_dimension
 from pushforward.transport._costs import Cost, SquaredDistance
 from pushforward.transport._entropic import entropic_plan
-from pushforward.transport._pairing import pairing_of
 from pushforward.transport._sinkhorn import log_of
+from pushforward.transport._tables import pairing_of
 
 Sampler = Callable[[PRNGKeyArray, int], Any]
 
@@ -152,13 +152,12 @@ def _masses(
     at: Any, fresh: Atoms, b: Atoms, f: np.ndarray, g: np.ndarray, eps: float
 ) -> tuple[np.ndarray, float]:
     """What reaches every atom, and the L1 error that chance would give."""
-    back, eps = at.flipped(), jnp.asarray(eps)
+    back, share, scale = at.flipped(), g / eps, jnp.asarray(eps)
     logs = log_of(jnp.asarray(fresh.weights)) + jnp.asarray(f) / eps
-    share = g / eps
-    masses = b.weights * np.exp(np.asarray(back.log_sums(logs, eps)) + share)
+    masses = b.weights * np.exp(np.asarray(back.log_sums(logs, scale)) + share)
     # sum_i w_i p_ij^2: chances squared, by the same sum at half the temperature
     logs = log_of(jnp.asarray(fresh.weights)) + 2 * jnp.asarray(f) / eps
-    squares = np.asarray(back.log_sums(logs, eps / 2)) + 2 * share
+    squares = np.asarray(back.log_sums(logs, scale / 2)) + 2 * share
     variances = np.maximum(b.weights**2 * np.exp(squares) - masses**2, 0.0)
     return masses, float(np.sqrt(2 / np.pi * variances / fresh.n).sum())
 
