@@ -229,6 +229,8 @@ def _pulled_back(
     for k in reversed(range(len(frames) - 1)):
         layer = transformer.layers[0 if transformer.shared else k]
         slopes = _back(transformer.about, layer, frames[k], slopes)
+        slopes.block_until_ready()  # one layer at a time in memory
+        del layer
     return np.sum(np.asarray(slopes, float) ** 2, axis=2)
 
 

@@ -96,6 +96,8 @@ def steps(
     for k in range(depth_of(model, depth)):
         layer = model.layers[0 if model.shared else k]
         x, parts = step(model.about, layer, x)
+        x.block_until_ready()  # else layers are read ahead of the arithmetic
+        del layer  # before the next one is read
         yield x, parts
 
 

@@ -11,6 +11,7 @@ import tiny_folders
 
 from pushforward import probe
 from pushforward.errors import InputError, StoreError
+from pushforward.probe import _gguf
 from pushforward.probe._catalogue import CATALOGUE
 from pushforward.probe._weights import read_arrays
 
@@ -133,6 +134,24 @@ def test_a_file_that_is_no_gguf_is_refused(tmp_path):
     path.write_bytes(b"GGUF" + b"\xff" * 100)
     with pytest.raises(InputError, match="GGUF"):
         probe.load_model(path)
+
+
+def test_a_gguf_that_would_be_misread_is_refused():
+    """Stretched positions are in fields that a plain reader would not look at."""
+
+    class Field:
+        def __init__(self, value):
+            self.contents = lambda: value
+
+    fields = {"general.architecture": Field("llama")}
+    fields["llama.rope.scaling.factor"] = Field(8.0)
+    with pytest.raises(InputError, match=r"stretched .*llama.rope.scaling.factor"):
+        _gguf._config(fields)
+    with pytest.raises(InputError, match="type 'llama' are read, got 'mamba'"):
+        _gguf._config({"general.architecture": Field("mamba")})
+    names = {"model": "llama", "pre": "default"}
+    words = {f"tokenizer.ggml.{name}": Field(word) for name, word in names.items()}
+    assert _gguf._tokenizer(words) is None  # it still runs on token ids
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (1, 4, 5), (3, 1, 5), (3, 4, 1)])
