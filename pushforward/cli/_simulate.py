@@ -124,7 +124,7 @@ def simulate(
     if resume is not None:
         _spec.refuse_options(context, ALLOWED, WORDS)
         trajectory, energy_at = resumed(resume, _live, classes or [])
-        out, noise = resume, {}
+        out, threshold = resume, {}
     else:
         experiment = _experiment(context)
         if toml or python:
@@ -142,7 +142,7 @@ def simulate(
             _report.noise_of(experiment, cost["d"]),
         )
     seconds = time.perf_counter() - started
-    _finish(trajectory, out, picture, movie, energy_at, seconds, noise, as_json)
+    _finish(trajectory, out, picture, movie, energy_at, seconds, threshold, as_json)
 
 
 def _experiment(context: typer.Context):
@@ -169,7 +169,7 @@ def _beta(observe) -> float | None:
     return float(observe["energy"].beta) if "energy" in observe else None
 
 
-def _finish(trajectory, out, picture, movie, beta, seconds, noise, as_json) -> None:
+def _finish(trajectory, out, picture, movie, beta, seconds, threshold, as_json) -> None:
     """Draw and print; how the run ended decides the exit code."""
     from pushforward.cli import _report
 
@@ -177,7 +177,7 @@ def _finish(trajectory, out, picture, movie, beta, seconds, noise, as_json) -> N
     if interrupted:
         picture = movie = None  # Ctrl-C asks to stop now, not to draw first
     written = _report.written(trajectory, out, picture, movie, beta)
-    summary = _report.summary(trajectory, seconds, written) | noise
+    summary = _report.summary(trajectory, seconds, written) | threshold
     _say(summary, as_json, _report.summary_lines)
     if interrupted:
         raise KeyboardInterrupt

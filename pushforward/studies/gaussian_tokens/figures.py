@@ -70,10 +70,10 @@ def compute_line(p: Parameters) -> dict[str, np.ndarray]:
             later = [law(float(x), v, s) for x in t[1:]]
             data[f"{kind} {v:g}"] = np.array([s, *later])
             run = runs.line(v, s, runs.KINDS[kind]).run()
-            nodes = [moments(mu)[1][0, 0] for mu in run]
+            nodes = [moments(run[k])[1][0, 0] for k in range(len(run))]
             data[f"nodes {kind} {v:g}"] = np.stack([np.asarray(run.times), nodes])
             run = runs.gaussian_line(kind, v, s).run()
-            spread = np.asarray(run.measures.covariance)[:, 0, 0]
+            spread = [run[k].covariance.item() for k in range(len(run))]
             data[f"gaussian {kind} {v:g}"] = np.stack([np.asarray(run.times), spread])
     return data
 

@@ -15,7 +15,7 @@ MASKED = pf.CausalAttention(1.0, Q=ATTENTION, V=VALUES)
 TIMES = [0.25, 0.5, 1.0]
 TIGHT = pf.Adaptive(1e-10, 1e-12)
 # on the line: start and value of each attention with a closed form
-KINDS = {
+KINDS: dict[str, Callable] = {
     "softmax": pf.Attention,
     "L2": pf.DistanceAttention,
     "Sinkhorn": pf.SinkhornAttention,

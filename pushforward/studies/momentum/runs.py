@@ -3,6 +3,7 @@
 import functools
 
 import numpy as np
+from jaxtyping import Array, Bool
 
 import pushforward as pf
 from pushforward.studies.momentum.study import Parameters
@@ -22,7 +23,7 @@ def experiments(p: Parameters) -> dict[str, pf.Experiment]:
     return named | {"near-one-point": near_one_point(p)}
 
 
-def met(mu: pf.Particles) -> bool:
+def met(mu: pf.Particles) -> Bool[Array, ""]:
     """Whether two tokens are within cosine 0.999."""
     x = pf.positions(mu).points
     return x[0] @ x[1] >= 0.999

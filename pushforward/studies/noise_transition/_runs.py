@@ -26,7 +26,7 @@ class Loop(NamedTuple):
 def order_at_rest(experiment: pf.Experiment) -> float:
     """The order parameter at the end of a run that came to its end."""
     run = experiment.run()
-    if run.outcome.kind == "budget":
+    if run.outcome is not None and run.outcome.kind == "budget":
         raise NumericalError(f"not at rest: {run.outcome.message}")
     return float(pf.observables.order_parameter(run.final))
 
