@@ -174,7 +174,7 @@ def padded(state: State, experiment: pf.Experiment) -> pf.Given:
 def heads_of(state: State, files: pathlib.Path) -> list:
     """The attention heads of a state."""
     field = experiment_of(state, files).drawn_field(state.d)
-    if isinstance(field, tuple(NORMS.values())):
+    if isinstance(field, pf.UnitNorm | pf.DepthNorm):
         field = field.inner
     if isinstance(field, pf.Sum):  # attention and a perceptron
         field = field.fields[0]
