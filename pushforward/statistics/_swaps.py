@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pushforward._checks import above_zero
+from pushforward._checks import above_zero, number
 from pushforward.errors import InputError
 
 
@@ -54,7 +54,7 @@ class QuasiLikelihood:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
+        if not 0 < number("share", self.share) < 1:
             raise InputError(
                 f"`share` must lie in (0, 1), got {self.share}. It is n / (n + m), the "
                 "share of the samples behind A."

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
+from pushforward._checks import listed, number
 from pushforward.errors import InputError
 from pushforward.statistics._consensus import Consensus
 from pushforward.statistics.accuracy import Accuracy, accuracy_of
@@ -107,10 +108,10 @@ def match_jointly(
     A group is worth the number of its matched pairs less `agreement` times that of all
     its pairs: near 0 one match joins groups, at 1 all of them must agree.
     """
-    given = tuple(tables)
+    given = tuple(listed("tables", tables, "feature tables"))
     if len(given) < 2:
         raise InputError(f"`tables` must be two tables or more, got {len(given)}.")
-    if not 0 < agreement <= 1:
+    if not 0 < number("agreement", agreement) <= 1:
         raise InputError(
             f"`agreement` must lie in (0, 1], got {agreement}. The default is 0.3."
         )

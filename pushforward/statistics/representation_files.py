@@ -16,7 +16,7 @@ def lambdas_from(text: str) -> list[float]:
     """Ridge parameters, as a command line has them."""
     try:
         return [float(value) for value in text.split(",")]
-    except ValueError as error:
+    except (ValueError, AttributeError) as error:
         raise InputError(f"`--lambda` must be numbers, got {text!r}.") from error
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from pushforward._checks import listed
 from pushforward.errors import InputError
 from pushforward.statistics._matrices import (
     Eigenbasis,
@@ -179,6 +180,7 @@ def labels_of(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     """A name for each representation; numbers if there are none."""
     if names is None:
         return tuple(f"representation {i}" for i in range(count))
+    names = listed("names", names, "names")
     if len(names) != count:
         raise InputError(
             f"`names` has {len(names)} entries for {count} representations. Give one "

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from pushforward._checks import whole
+from pushforward._checks import listed, whole
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics.representations import (
     GulpMatrix,
@@ -51,7 +51,8 @@ class GulpMoments:
 
         There are fewer groups where their moments would not fit in memory.
         """
-        arrays = [_opened(i, r) for i, r in enumerate(representations)]
+        given = listed("representations", representations, "arrays or paths")
+        arrays = [_opened(i, r) for i, r in enumerate(given)]
         if len(arrays) < 2:
             raise InputError(
                 f"`representations` must hold at least 2 arrays, got {len(arrays)}."

@@ -222,6 +222,10 @@ def of_statistics():
     target("FeatureTable", statistics.FeatureTable, ids=["a", "b"],
            mz=np.array([1.0, 2.0]), rt=np.array([1.0, 2.0]),
            intensities=np.arange(6.0).reshape(3, 2))  # fmt: skip
+    target("align_studies", statistics.align_studies, X=A, Y=A + A[::-1], starts=1,
+           draws=1, seed=0)  # fmt: skip
+    target("SampleRoles", statistics.SampleRoles, blanks=None, controls=None,
+           blank_ratio=3.0, control_spread=0.3)  # fmt: skip
     target("parse_columns", statistics.parse_columns, text="mz=a")
     target("read_table", statistics.read_table, path="nowhere.csv")
     target("read_representation", statistics.read_representation, path="nowhere.npy")
