@@ -21,7 +21,6 @@ PAGES = sorted(DOCS.glob("*.md"))
 GENERATED = ("atlas/", "reference/")
 STORED = sorted((DOCS / "results").glob("*.json"))
 TO_COME = {
-    "large_time",
     "noise_transition",
     "normalizing_flows",
     "trained_models",
