@@ -137,10 +137,8 @@ def simulate(
         _report.refuse_if_too_large(cost)
         run = lambda progress: experiment.run(store=out, progress=progress)  # noqa: E731
         trajectory = _live(experiment.t1, run)
-        energy_at, noise = (
-            _beta(experiment.observe),
-            _report.noise_of(experiment, cost["d"]),
-        )
+        energy_at = _beta(experiment.observe)
+        threshold = _report.noise_of(experiment, cost["d"])
     seconds = time.perf_counter() - started
     _finish(trajectory, out, picture, movie, energy_at, seconds, threshold, as_json)
 
