@@ -120,11 +120,11 @@ def simulate(
     """
     from pushforward.cli import _report, _spec
 
-    started = time.perf_counter()
+    started, threshold = time.perf_counter(), dict[str, float]()
     if resume is not None:
         _spec.refuse_options(context, ALLOWED, WORDS)
         trajectory, energy_at = resumed(resume, _live, classes or [])
-        out, threshold = resume, {}
+        out = resume
     else:
         experiment = _experiment(context)
         if toml or python:
@@ -137,10 +137,8 @@ def simulate(
         _report.refuse_if_too_large(cost)
         run = lambda progress: experiment.run(store=out, progress=progress)  # noqa: E731
         trajectory = _live(experiment.t1, run)
-        energy_at, noise = (
-            _beta(experiment.observe),
-            _report.noise_of(experiment, cost["d"]),
-        )
+        energy_at = _beta(experiment.observe)
+        threshold = _report.noise_of(experiment, cost["d"])
     seconds = time.perf_counter() - started
     _finish(trajectory, out, picture, movie, energy_at, seconds, threshold, as_json)
 
