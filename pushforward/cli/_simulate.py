@@ -120,11 +120,11 @@ def simulate(
     """
     from pushforward.cli import _report, _spec
 
-    started = time.perf_counter()
+    started, threshold = time.perf_counter(), dict[str, float]()
     if resume is not None:
         _spec.refuse_options(context, ALLOWED, WORDS)
         trajectory, energy_at = resumed(resume, _live, classes or [])
-        out, threshold = resume, {}
+        out = resume
     else:
         experiment = _experiment(context)
         if toml or python:
