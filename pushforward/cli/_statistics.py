@@ -88,7 +88,8 @@ def _expanded(path: pathlib.Path) -> list[tuple[pathlib.Path, Any]]:
 
         import pushforward as pf
 
-        layers = np.asarray(pf.load(path).measures.points)
+        run: Any = pf.load(path)
+        layers = np.asarray(run.measures.points)
         return [(path / f"layer {k}", x) for k, x in enumerate(layers)]
     inside = sorted(path.glob("*.npy"))
     if not inside:
@@ -117,7 +118,7 @@ def _compared(
         shape_on_disk,
     )
 
-    shapes = [shape_on_disk(p) if a is None else a.shape for p, a in found]
+    shapes: list[Any] = [shape_on_disk(p) if a is None else a.shape for p, a in found]
     known = all(shape is not None and len(shape) == 2 for shape in shapes)
     large = known and sum(rows * columns for rows, columns in shapes) > LARGE
     given = [

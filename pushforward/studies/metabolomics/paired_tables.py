@@ -156,14 +156,15 @@ def split_many(
         chosen = rng.permutation(np.flatnonzero(there[:, k]))
         truth[chosen, k] = np.arange(len(chosen))
         x = cohort.rt[chosen]
-        a, b, c = rng.uniform([0.85, 0.3, 0.8], [1.15, 1.3, 1.4])
+        slope, swing, pace = rng.uniform([0.85, 0.3, 0.8], [1.15, 1.3, 1.4]).tolist()
+        drifted = slope * x + swing * np.sin(pace * np.sqrt(x))
         shift = rng.uniform(-noise.rt, noise.rt, len(chosen))
         seen = cohort.intensities[np.ix_(rows, chosen)]
         tables.append(
             FeatureTable(
                 tuple(f"{cohort.ids[i]}_{k + 1}" for i in chosen),
                 cohort.mz[chosen] + rng.uniform(-0.005, 0.005, len(chosen)),
-                np.maximum(a * x + b * np.sin(c * np.sqrt(x)) + shift, 0.1),
+                np.maximum(drifted + shift, 0.1),
                 seen + noise.intensity * seen.std() * rng.normal(size=seen.shape),
                 f"study {k + 1}",
             )
