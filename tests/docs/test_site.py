@@ -22,7 +22,6 @@ GENERATED = ("atlas/", "reference/")
 STORED = sorted((DOCS / "results").glob("*.json"))
 TO_COME = {
     "noise_transition",
-    "trained_models",
 }
 NOTES = re.compile(
     r"\b([A-Z]{1,2}\d*-O\d+|oracle \d+)\b"
