@@ -22,9 +22,6 @@ GENERATED = ("atlas/", "reference/")
 STORED = sorted((DOCS / "results").glob("*.json"))
 TO_COME = {
     "noise_transition",
-    "normalizing_flows",
-    "trained_models",
-    "perspective",
 }
 NOTES = re.compile(
     r"\b([A-Z]{1,2}\d*-O\d+|oracle \d+)\b"
