@@ -110,3 +110,24 @@ def token_classes(recording: Recording) -> dict[str, Mask]:
         "marks": marks,
     }
     return {name: mask for name, mask in found.items() if mask.sum() >= 2}
+
+
+def mean_of_cosines(x: np.ndarray) -> float:
+    """The mean of <x_i, x_j> / (|x_i| |x_j|) over i != j."""
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    n = len(x)
+    return float(((x.sum(axis=0) ** 2).sum() - n) / (n * (n - 1)))
+
+
+def growth_exponent(layers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """The exponent of a power law in the layer, and its standard error."""
+    (slope, _), covariance = np.polyfit(np.log(layers), np.log(values), 1, cov=True)
+    return float(slope), float(np.sqrt(covariance[0, 0]))
+
+
+def received_attention(A: np.ndarray) -> np.ndarray:
+    """What each token gets from later ones, in units of uniform attention."""
+    n = A.shape[-1]
+    mean = A.astype(float).mean(axis=0) * np.arange(1, n + 1)[:, None]
+    later = np.tri(n, k=-1)
+    return (mean * later).sum(axis=0) / np.maximum(later.sum(axis=0), 1) + 1e-12

@@ -12,6 +12,11 @@ import numpy as np
 
 from pushforward.measures import Particles
 from pushforward.observables import Centers
+from pushforward.probe._collapse import (
+    growth_exponent,
+    mean_of_cosines,
+    received_attention,
+)
 from pushforward.probe._heads import critical_beta, seen_beta, what_attention_reads
 from pushforward.probe._moves import RADIUS
 from pushforward.probe._random_heads import MOST as RANDOM_TOKENS
@@ -161,7 +166,7 @@ def _growth(one: Examination, scheme: str | None) -> Verdict:
     layers = np.arange(len(lengths))[max(2, len(lengths) // 2) :]
     if len(layers) < 4:
         return _missing(question, theory, "fewer than four layers in the second half")
-    slope, error = _power(layers, lengths[layers])
+    slope, error = growth_exponent(layers, lengths[layers])
     nearer = "the theory's 1" if abs(slope - 1) < abs(slope - 0.5) else "chance"
     word = f"nearer to {nearer}" if 0 < slope < 2 else "neither: faster than both"
     if slope <= 0:
@@ -182,18 +187,12 @@ def _speed(one: Examination, scheme: str | None) -> Verdict:
     layers = np.arange(len(gap))[max(2, len(gap) // 2) :]
     if len(layers) < 4:
         return _missing(question, theory, "fewer than four layers in the second half")
-    slope, error = _power(layers, np.maximum(gap[layers], 1e-12))
+    slope, error = growth_exponent(layers, np.maximum(gap[layers], 1e-12))
     if slope > -FAR * error:
         return _missing(question, theory, "tokens come no closer in the second half")
     word = "as fast as the theory says" if abs(slope + 2) < FAR * error else "slower"
     word = "faster" if slope < -2 - FAR * error else word
     return Verdict(question, theory, word, -slope, error, 0.0)
-
-
-def _power(layers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """The exponent of a power law in the layer, and its standard error."""
-    (slope, _), covariance = np.polyfit(np.log(layers), np.log(values), 1, cov=True)
-    return float(slope), float(np.sqrt(covariance[0, 0]))
 
 
 def _random(one: Examination, scheme: str | None) -> Verdict:
@@ -209,8 +208,8 @@ def _random(one: Examination, scheme: str | None) -> Verdict:
         return _missing(question, theory, "norms inside sublayers hide their size")
     drawn = random_heads(one.recording, one.spectra, after=scheme == "post-norm")
     x = one.recording.hidden[-1][:RANDOM_TOKENS].astype(float)
-    halves = [_mean_cosine(x[k::2]) for k in range(2)]
-    found, error = _mean_cosine(x), abs(halves[0] - halves[1]) / 2
+    halves = [mean_of_cosines(x[k::2]) for k in range(2)]
+    found, error = mean_of_cosines(x), abs(halves[0] - halves[1]) / 2
     chance = float(drawn.found.mean())
     spread = float(np.ptp(drawn.found) + np.ptp(drawn.predicted)) / 2
     word = (
@@ -219,12 +218,6 @@ def _random(one: Examination, scheme: str | None) -> Verdict:
         + ("more" if found > chance else "less")
     )
     return Verdict(question, theory, word, found, error, chance)
-
-
-def _mean_cosine(x: np.ndarray) -> float:
-    x = x / np.linalg.norm(x, axis=1, keepdims=True)
-    n = len(x)
-    return float(((x.sum(axis=0) ** 2).sum() - n) / (n * (n - 1)))
 
 
 def _centers(one: Examination) -> Verdict:
@@ -246,7 +239,7 @@ def _centers(one: Examination) -> Verdict:
     for k in chosen:
         kept = Centers(RADIUS)(Particles(Sphere(read.shape[2]), read[k])).kept
         center = np.isin(np.arange(n), kept)
-        got = _received(recording.attention[k])
+        got = received_attention(recording.attention[k])
         inside = np.arange(1, n - 2)  # the first token is a sink, the last unseen
         others = inside[~center[inside]]
         for i in inside[center[inside]] if len(others) else ():
@@ -261,14 +254,6 @@ def _centers(one: Examination) -> Verdict:
     if abs(mean) > FAR * error:
         word = "centers lead" if mean > 0 else "centers get less than their neighbors"
     return Verdict(question, theory, word, found, float(found * error), 1.0)
-
-
-def _received(A: np.ndarray) -> np.ndarray:
-    """What each token gets from later ones, in units of uniform attention."""
-    n = A.shape[-1]
-    mean = A.astype(float).mean(axis=0) * np.arange(1, n + 1)[:, None]
-    later = np.tri(n, k=-1)
-    return (mean * later).sum(axis=0) / np.maximum(later.sum(axis=0), 1) + 1e-12
 
 
 def _sink(one: Examination) -> Verdict:
