@@ -173,9 +173,12 @@ def padded(state: State, experiment: pf.Experiment) -> pf.Given:
 @functools.lru_cache(maxsize=8)
 def heads_of(state: State, files: pathlib.Path) -> list:
     """The attention heads of a state."""
-    field = experiment_of(state, files).drawn_field(state.d)
+    return _heads(experiment_of(state, files).drawn_field(state.d))
+
+
+def _heads(field: pf.AbstractField) -> list:
     if isinstance(field, pf.UnitNorm | pf.DepthNorm):
-        field = field.inner
+        field = field.field
     if isinstance(field, pf.Sum):  # attention and a perceptron
         field = field.fields[0]
     return list(field.heads) if isinstance(field, pf.Heads) else [field]
@@ -186,7 +189,7 @@ def matrices_of(state: State) -> list[dict] | None:
     """Q, K, V of random heads up to three dimensions, for the preview of the page."""
     if state.heads == 1 or state.d > 3 or state.model == "recorded":
         return None
-    heads = experiment_of(state).drawn_field(state.d).heads  # type: ignore[attr-defined]
+    heads: list[Any] = _heads(experiment_of(state).drawn_field(state.d))
     return [{k: _rows(getattr(head, k)) for k in ("Q", "K", "V")} for head in heads]
 
 

@@ -69,7 +69,7 @@ def _field_keys(experiment: pf.Experiment) -> dict[str, Any]:
         keys, field = {"V": f"file:{_kept_name(field.path)}"}, field.field
     for name, norm in NORMS.items():
         if type(field) is norm and getattr(field, "alpha", 1.0) == 1.0:
-            keys["norm"], field = name, field.inner
+            keys["norm"], field = name, field.field
     if isinstance(field, pf.Sum) and len(field.fields) == 2:
         strength = _relu(field.fields[1])
         if strength is not None:
