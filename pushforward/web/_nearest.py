@@ -99,7 +99,12 @@ def _relu(field: Any) -> float | None:
     if not isinstance(field, pf.Perceptron):
         return None
     W, A, one = np.asarray(field.W), np.asarray(field.A), np.eye(len(field.W))
-    plain = W.shape == A.shape and np.array_equal(A, one) and not np.any(field.b)
+    plain = (
+        W.shape == A.shape
+        and np.array_equal(A, one)
+        and not np.any(field.b)
+        and field.c is None
+    )
     same = plain and np.array_equal(W, W[0, 0] * one)
     return float(W[0, 0]) if same and field.activation is jax.nn.relu else None
 

@@ -60,7 +60,7 @@ def _relu(c: float, d: int) -> pf.Perceptron:
 def parts(field) -> tuple[str, float, list]:
     """The norm, the strength of the perceptron and the heads of a field."""
     norm = {pf.UnitNorm: "unit", pf.DepthNorm: "depth"}.get(type(field), "post")
-    field = field if norm == "post" else field.inner
+    field = field if norm == "post" else field.field
     both = isinstance(field, pf.Sum)
     strength = float(field.fields[1].W[0, 0]) if both else 0.0
     field = field.fields[0] if both else field
