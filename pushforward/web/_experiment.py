@@ -176,7 +176,7 @@ def heads_of(state: State, files: pathlib.Path) -> list:
     return _heads(experiment_of(state, files).drawn_field(state.d))
 
 
-def _heads(field: pf.AbstractField) -> list:
+def _heads(field: pf.fields.AbstractField) -> list:
     if isinstance(field, pf.UnitNorm | pf.DepthNorm):
         field = field.field
     if isinstance(field, pf.Sum):  # attention and a perceptron

@@ -49,7 +49,7 @@ def test_a_folder_is_probed_and_the_page_needs_nothing_else(tmp_path):
     assert html.count("<img ") >= 9
     assert "Why tokens moved" in html and "Layer " in html and "Head " in html
     assert "does not apply: norms after each sublayer set the length" in html
-    assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 9
+    assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 10
     assert (
         set(one["collapse"]) >= {"all"}
         and len(one["collapse"]["all"]["dirichlet"]) == 4

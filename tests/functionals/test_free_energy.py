@@ -48,8 +48,8 @@ def test_at_the_threshold_of_the_uniform_measure():
 def test_hysteresis():
     """N1-O4 at kappa = 0.40: two stable states, by where the density starts."""
     noise, field = pf.Brownian(np.sqrt(2 / 0.4)), pf.UnnormalizedAttention(4.0)
-    ordered = pf.Density.from_function(pf.Circle(), 64, lambda x: np.exp(3 * x[:, 0]))
-    uniform = pf.Density.uniform(pf.Circle(), 64).perturbed(1, 0.05)
+    ordered = pf.Density.from_function(pf.Circle(), 24, lambda x: np.exp(3 * x[:, 0]))
+    uniform = pf.Density.uniform(pf.Circle(), 24).perturbed(1, 0.05)
     runs = [
         pf.flow(field, rho, 400.0, save=2, noise=noise) for rho in (ordered, uniform)
     ]
