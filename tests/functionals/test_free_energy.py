@@ -45,18 +45,21 @@ def test_at_the_threshold_of_the_uniform_measure():
     assert abs(run.final.mode(1).real - 0.7873066784) < 1e-7
 
 
-def test_hysteresis():
+@pytest.mark.parametrize("modes", [24, 64])
+def test_hysteresis(modes):
     """N1-O4 at kappa = 0.40: two stable states, by where the density starts."""
     noise, field = pf.Brownian(np.sqrt(2 / 0.4)), pf.UnnormalizedAttention(4.0)
-    ordered = pf.Density.from_function(pf.Circle(), 24, lambda x: np.exp(3 * x[:, 0]))
-    uniform = pf.Density.uniform(pf.Circle(), 24).perturbed(1, 0.05)
+    ordered = pf.Density.from_function(
+        pf.Circle(), modes, lambda x: np.exp(3 * x[:, 0])
+    )
+    uniform = pf.Density.uniform(pf.Circle(), modes).perturbed(1, 0.05)
     runs = [
         pf.flow(field, rho, 400.0, save=2, noise=noise) for rho in (ordered, uniform)
     ]
     ends = [run.final.mode(1).real for run in runs]
     np.testing.assert_allclose(ends, [0.7399203240, 0.0], atol=1e-8)
-    # steps are not cut where diffusion and attention balance
-    assert runs[0].times[-1] == 400.0 and runs[0].steps < 30_000
+    if modes == 24:  # steps are not cut where diffusion and attention balance
+        assert runs[0].times[-1] == 400.0 and runs[0].steps < 30_000
 
 
 def test_atoms_have_no_entropy():
