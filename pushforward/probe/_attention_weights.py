@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from pushforward._shapes import AnyArray
+from pushforward.sums import Auto, Kernel
 
 
 class Rotary(eqx.Module):
@@ -94,13 +95,7 @@ def scores(
     heads: HeadWeights, u: Float[Array, "n d"], *, causal: bool
 ) -> Float[Array, "h n n"]:
     """The scores of which softmax makes attention; -inf where a token does not look."""
-    queries = jnp.einsum("hkd,nd->hnk", heads.Q, u) + heads.q[:, None, :]
-    keys = jnp.einsum("hkd,nd->hnk", heads.K, u) + heads.k[:, None, :]
-    if heads.gains is not None:
-        queries = _normed(queries, heads.gains[0], heads.eps)
-        keys = _normed(keys, heads.gains[1], heads.eps)
-    if heads.rotary is not None:
-        queries, keys = heads.rotary(queries), heads.rotary(keys)
+    queries, keys = _compared(heads, u)
     found = jnp.einsum("hik,hjk->hij", queries, heads.every_head(keys))
     if heads.buckets is not None:
         found = found + heads.buckets(len(u)).astype(found.dtype)
@@ -111,6 +106,20 @@ def scores(
     if heads.window is not None:
         seen = seen & (lag < heads.window)
     return jnp.where(seen[None], found, -jnp.inf)
+
+
+def _compared(
+    heads: HeadWeights, u: Float[Array, "n d"]
+) -> tuple[Float[Array, "h n k"], Float[Array, "g n k"]]:
+    """The queries and keys whose inner products are the scores."""
+    queries = jnp.einsum("hkd,nd->hnk", heads.Q, u) + heads.q[:, None, :]
+    keys = jnp.einsum("hkd,nd->hnk", heads.K, u) + heads.k[:, None, :]
+    if heads.gains is not None:
+        queries = _normed(queries, heads.gains[0], heads.eps)
+        keys = _normed(keys, heads.gains[1], heads.eps)
+    if heads.rotary is not None:
+        queries, keys = heads.rotary(queries), heads.rotary(keys)
+    return queries, keys
 
 
 def values(heads: HeadWeights, u: Float[Array, "n d"]) -> Float[Array, "h n k"]:
@@ -124,8 +133,28 @@ def attend(
 ) -> tuple[Float[Array, "h n n"], Float[Array, "n d"]]:
     """The attention matrices of a layer and the update that they make."""
     A = jax.nn.softmax(scores(heads, u, causal=causal), axis=-1)
-    update = jnp.einsum("hdk,hnk->nd", heads.O, A @ values(heads, u))
-    return A, update + heads.o[None, :]
+    return A, _update(heads, A @ values(heads, u))
+
+
+def updated(
+    heads: HeadWeights, u: Float[Array, "n d"], *, causal: bool
+) -> Float[Array, "n d"]:
+    """The update alone. Heads whose scores are inner products make no matrix for it."""
+    if heads.buckets is not None or heads.cap is not None or heads.window is not None:
+        return attend(heads, u, causal=causal)[1]
+    queries, keys = _compared(heads, u)
+    n = len(u)
+    alike, one = jnp.full(n, -np.log(n), u.dtype), jnp.ones((), u.dtype)
+
+    def average(head: tuple[Array, Array, Array]) -> Array:
+        return Auto()(Kernel(*head, alike, one, causal=causal)).average()
+
+    parts = (queries, heads.every_head(keys), values(heads, u))
+    return _update(heads, jax.lax.map(average, parts))
+
+
+def _update(heads: HeadWeights, averages: Float[Array, "h n k"]) -> Array:
+    return jnp.einsum("hdk,hnk->nd", heads.O, averages) + heads.o[None, :]
 
 
 def _normed(x: Float[Array, "h n k"], gain, eps: float) -> Float[Array, "h n k"]:

@@ -23,12 +23,13 @@ from pushforward.fields import (
     Perceptron,
 )
 from pushforward.measures import AbstractMeasure, Particles
-from pushforward.probe._attention_weights import HeadWeights, Rotary, attend
+from pushforward.probe._attention_weights import HeadWeights, Rotary, updated
 from pushforward.probe._layer import Layer
 from pushforward.probe._loading import Model
 from pushforward.probe._recording import load_any
 from pushforward.probe._transformer import Transformer
 from pushforward.spaces import Euclidean
+from pushforward.sums import Auto, Kernel
 
 
 class RotaryAttention(AbstractField):
@@ -48,9 +49,9 @@ class RotaryAttention(AbstractField):
         x = mu.points
         queries = self.rotary((x @ self.Q.T)[None])[0]
         keys = self.rotary((x @ self.K.T)[None])[0]
-        logits = queries @ keys.T + mu.log_weights[None, :]
-        logits = jnp.where(jnp.tri(mu.n, dtype=bool), logits, -jnp.inf)
-        return Drive(jax.nn.softmax(logits, axis=1) @ (x @ self.V.T))
+        one = jnp.ones((), x.dtype)
+        past = Kernel(queries, keys, x @ self.V.T, mu.log_weights, one, causal=True)
+        return Drive(Auto()(past).average())
 
 
 class TrainedAttention(AbstractField):
@@ -68,7 +69,7 @@ class TrainedAttention(AbstractField):
         heads = jax.tree_util.tree_map(
             lambda leaf: jnp.asarray(leaf, x.dtype), self.heads
         )
-        return Drive(attend(heads, x, causal=self.causal)[1])
+        return Drive(updated(heads, x, causal=self.causal))
 
 
 class GatedPerceptron(AbstractMeanField):

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pushforward._shapes import AnyArray
-from pushforward.probe._attention_weights import HeadWeights, attend
+from pushforward.probe._attention_weights import HeadWeights, attend, updated
 
 
 class Norm(eqx.Module):
@@ -86,12 +86,13 @@ class Layer(eqx.Module):
 class Sublayers(NamedTuple):
     """What one layer did: the tokens that its attention read, and what it computed.
 
+    `attention` is None where its matrices were not asked for.
     `update` is what attention added to the tokens and `perceptron` what the perceptron
     added, each before any norm that follows the addition.
     """
 
     inputs: Float[Array, "n d"]
-    attention: Float[Array, "h n n"]
+    attention: Float[Array, "h n n"] | None
     update: Float[Array, "n d"]
     perceptron: Float[Array, "n d"]
 
@@ -117,11 +118,15 @@ class About:
 
 
 def apply(
-    about: About, layer: Layer, x: Float[Array, "n d"]
+    about: About, layer: Layer, x: Float[Array, "n d"], matrices: bool = True
 ) -> tuple[Float[Array, "n d"], Sublayers]:
-    """One layer on tokens x."""
+    """One layer on tokens x, with its attention matrices or without."""
     u = layer.norm(0, BEFORE)(x)
-    attention, update = attend(layer.heads, u, causal=about.causal)
+    attention = None
+    if matrices:
+        attention, update = attend(layer.heads, u, causal=about.causal)
+    else:
+        update = updated(layer.heads, u, causal=about.causal)
     update = layer.norm(0, INSIDE)(update)
     y = layer.norm(0, AFTER)(x + update)
     v = layer.norm(1, BEFORE)(x if about.beside else y)

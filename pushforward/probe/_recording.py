@@ -25,7 +25,7 @@ from pushforward.probe._torch import (
 from pushforward.probe._transformer import steps
 
 Text = str | Sequence[int] | Int[np.ndarray, "n"] | Float[np.ndarray, "c y x"]
-MOST_ATTENTION = 2**31  # bytes; larger attention matrices are not kept
+MOST_ATTENTION = 2**31  # bytes; larger attention matrices are not made
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -127,7 +127,8 @@ def run(
     computed here where its family is known. `text` is a string, or token ids, or for a
     model of images an image (channels, height, width) as its own processor makes it.
     `depth` beyond the trained one is allowed where layers share their weights.
-    Attention matrices are kept up to 2 GiB of them.
+    Attention matrices are kept up to 2 GiB of them; above, heads whose scores are inner
+    products are summed without, on a GPU by the fused kernel.
     """
     if is_torch(model):
         return _of_object(model, text, depth, tokenizer)
@@ -135,14 +136,14 @@ def run(
     transformer = chosen.transformer
     tokens, given = read_by(chosen, text, tokenizer)
     hidden, inputs, attention, update, push = [], [], [], [], []
-    for x, parts in steps(transformer, given, depth):
+    for x, parts in steps(transformer, given, depth, attention=MOST_ATTENTION):
         hidden.append(np.asarray(x))
         if parts is None:
             continue
         inputs.append(np.asarray(parts.inputs))
         update.append(np.asarray(parts.update))
         push.append(np.asarray(parts.perceptron))
-        if parts.attention.nbytes * transformer.depth <= MOST_ATTENTION:
+        if parts.attention is not None:
             attention.append(np.asarray(parts.attention))
     inputs.append(np.asarray(transformer.last(x)))
     return Recording(

@@ -85,17 +85,24 @@ step = eqx.filter_jit(apply)
 
 
 def steps(
-    model: Transformer, ids: AnyArray | np.ndarray, depth: int | None = None
+    model: Transformer,
+    ids: AnyArray | np.ndarray,
+    depth: int | None = None,
+    *,
+    attention: int = 0,
 ) -> Iterator[tuple[Float[Array, "n d"], Sublayers | None]]:
     """The tokens after the embedding and after each layer, and what the layer did.
 
     Nothing is kept here: one layer's weights and parts at a time are in memory.
+    Attention matrices are made if those of all layers take at most `attention` bytes.
     """
     x = model.embed(jnp.asarray(ids))
     yield x, None
-    for k in range(depth_of(model, depth)):
+    depth = depth_of(model, depth)
+    for k in range(depth):
         layer = model.layers[0 if model.shared else k]
-        x, parts = step(model.about, layer, x)
+        matrices = len(layer.heads.Q) * len(x) ** 2 * x.itemsize * depth <= attention
+        x, parts = step(model.about, layer, x, matrices)
         x.block_until_ready()  # else layers are read ahead of the arithmetic
         del layer  # before the next one is read
         yield x, parts

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 import pushforward as pf
 from pushforward import probe
 from pushforward.observables import Clusters, mean_cosine
-from pushforward.probe._attention_weights import Rotary
+from pushforward.probe._attention_weights import Rotary, attend, updated
 
 IDS = np.array([7, 1, 3, 3, 44, 9, 20, 31, 2, 5])
 
@@ -55,6 +55,29 @@ def test_trained_norm_is_layernorm_with_the_gain_of_the_next_layer(recordings):
     gain, bias = np.asarray(norm.gain), np.asarray(norm.bias)
     expected = layered * np.sqrt(16) * gain + bias  # eps = 1e-5 in the model
     assert np.allclose(recording.inputs[1], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [40, 1500])  # by a table, and above 2^21 pairs by tiles
+def test_a_layer_without_its_matrices_adds_the_same(recordings, n):
+    rng = np.random.default_rng(0)
+    for family in tiny_folders.FAMILIES if n == 40 else ["llama"]:
+        transformer = recordings[family][0].transformer
+        layer, about = transformer.layers[0], transformer.about
+        u = jnp.asarray(rng.normal(size=(n, len(layer.c))), jnp.float32)
+        matrices, update = attend(layer.heads, u, causal=about.causal)
+        assert matrices.shape == (len(layer.heads.Q), n, n)
+        alone = updated(layer.heads, u, causal=about.causal)
+        scale = float(jnp.abs(update).max())
+        assert np.allclose(alone, update, atol=3e-6 * scale), family
+
+
+def test_matrices_beyond_the_bound_are_not_made(recordings, monkeypatch):
+    model, kept = recordings["gpt2"]
+    monkeypatch.setattr("pushforward.probe._recording.MOST_ATTENTION", 1000)
+    without = probe.run(model, IDS)
+    assert kept.attention is not None and without.attention is None
+    assert np.allclose(without.hidden, kept.hidden, atol=1e-5)
+    assert np.allclose(without.update, kept.update, atol=1e-5)
 
 
 def test_a_recorded_trajectory_saves_loads_and_is_observed(recordings, tmp_path):
