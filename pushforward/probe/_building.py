@@ -85,9 +85,9 @@ class _Builder:
         self._nothing_left(family.layer.format(0))
         size = sum(np.size(leaf) for leaf in jax.tree_util.tree_leaves(first))
         if 4 * size * len(layers) < physical_memory() / 4:
-            rest = [layers[k] for k in range(1, len(layers))]
-            layers = tuple(
-                jax.tree_util.tree_map(jnp.asarray, layer) for layer in (first, *rest)
+            layers = tuple(  # one by one, else there are two of each for a while
+                jax.tree_util.tree_map(jnp.asarray, layers[k])
+                for k in range(len(layers))
             )
         last = None if family.last is None else self.norm(family.last, sizes.d)
         return Transformer(self.embedding(), layers, last, about)
