@@ -111,5 +111,6 @@ def _strip(place, queries, columns: _Columns, scale, mask: Mask, running: bool):
     def at(j, acc):
         return step(acc, jax.tree_util.tree_map(lambda a: a[j], columns))
 
-    width = columns.place.shape[1]
-    return jax.lax.fori_loop(0, place[-1] // width + 1, at, start)
+    count, width = columns.place.shape
+    seen = jnp.minimum(place[-1] // width + 1, count)  # rows may be padded further
+    return jax.lax.fori_loop(0, seen, at, start)

@@ -215,7 +215,11 @@ def test_a_token_without_mass_is_seen_by_nobody():
 @pytest.mark.parametrize("running", [False, True])
 @pytest.mark.parametrize(
     "n, d, k",
-    thinned([(100, 130, 130), (33, 20, 200), (90, 300, 7)], (100, 130, 130)),
+    thinned(
+        [(100, 130, 130), (33, 20, 200), (90, 300, 7), (20, 130, 7)],
+        (100, 130, 130),
+        (20, 130, 7),  # rows are padded beyond the last column
+    ),
 )
 def test_wide_sums(n, d, k, running, causal):
     kernel = problem(n, d, 9.0, causal, n)
