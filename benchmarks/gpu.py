@@ -67,7 +67,11 @@ def seconds(f, *arguments, repeats=5):
 
 
 def error(kernel, found, rows=128):
-    """Largest error over the largest average, on random rows, in float64."""
+    """Largest error over the largest average, on random rows, in float64.
+
+    Where averages vanish (one and minus one, at beta = 0) over the size of a mean of n
+    random vectors.
+    """
     n = kernel.keys.shape[0]
     pick = np.sort(np.random.default_rng(1).choice(n, min(rows, n), replace=False))
     q, k, f = (
@@ -78,9 +82,8 @@ def error(kernel, found, rows=128):
         s = np.where(np.arange(n)[None, :] <= pick[:, None], s, -np.inf)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     exact = e @ f / e.sum(axis=1, keepdims=True)
-    return float(
-        np.abs(np.asarray(found, float)[pick] - exact).max() / np.abs(exact).max()
-    )
+    size = max(np.abs(exact).max(), np.abs(f).max() / np.sqrt(n))
+    return float(np.abs(np.asarray(found, float)[pick] - exact).max() / size)
 
 
 def torch_seconds(kernel, causal=False):

@@ -7,6 +7,7 @@ replaced by calling the constructors again, so that everything is checked anew.
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import re
 from collections.abc import Iterator, Mapping
@@ -41,8 +42,13 @@ def parameters(value: object) -> tuple[str, ...]:
     """The names below a value: constructor parameters that it keeps as attributes."""
     if not (isinstance(value, eqx.Module) or hasattr(value, "__dataclass_fields__")):
         return ()
-    names = inspect.signature(type(value)).parameters
-    return tuple(name for name in names if hasattr(value, name))
+    return tuple(name for name in _arguments(type(value)) if hasattr(value, name))
+
+
+@functools.cache
+def _arguments(kind: type) -> tuple[str, ...]:
+    """Asked for once per class: a sweep varies thousands of experiments."""
+    return tuple(inspect.signature(kind).parameters)
 
 
 def read(root: object, name: str) -> Any:

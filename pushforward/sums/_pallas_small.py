@@ -38,7 +38,7 @@ def small_sum(kernel: Kernel, tile: Tile, of_keys: bool) -> tuple[Array, Array]:
     whole_array = pl.BlockSpec(b.shape, lambda i: (0,))
     mask = Mask(kernel.own, kernel.causal)
     out = fused_call(
-        _body((d, len(fs), k), tile, columns // tile.columns, mask),
+        _body((d, k), of_keys, tile, columns // tile.columns, mask),
         (rows // tile.rows,),
         (*xs, *ys, *fs, b),
         [strip] * d + [whole_array] * (d + len(fs) + 1),
@@ -46,14 +46,16 @@ def small_sum(kernel: Kernel, tile: Tile, of_keys: bool) -> tuple[Array, Array]:
         [strip] * (k + 1),
         tile.warps,
     )
-    return out[0][:m], jnp.stack(out[1:], axis=1)[:m]
+    moments = jnp.stack(out[1:], axis=1) if k else jnp.zeros((rows, 0), jnp.float32)
+    return out[0][:m], moments[:m]
 
 
-def _body(sizes: tuple[int, int, int], tile: Tile, blocks: int, mask: Mask):
+def _body(sizes: tuple[int, int], of_keys: bool, tile: Tile, blocks: int, mask: Mask):
     """The program of one strip of rows."""
     from jax.experimental import pallas as pl
 
-    d, apart, k = sizes  # `apart` columns of values besides those of the keys
+    d, k = sizes
+    apart = 0 if of_keys else k  # columns of values besides those of the keys
     shape = (tile.rows, tile.columns)
 
     def body(*refs):
@@ -65,7 +67,7 @@ def _body(sizes: tuple[int, int, int], tile: Tile, blocks: int, mask: Mask):
         def step(j, acc, masked):
             at = pl.ds(j * tile.columns, tile.columns)
             y_j = [ref[at][None, :] for ref in y_refs]
-            f_j = [ref[at][None, :] for ref in f_refs] or y_j
+            f_j = y_j if of_keys else [ref[at][None, :] for ref in f_refs]
             s = b_ref[at][None, :] + x_i[0] * y_j[0]
             for x_k, y_k in zip(x_i[1:], y_j[1:], strict=True):
                 s = s + x_k * y_k

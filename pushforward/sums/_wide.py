@@ -47,7 +47,7 @@ def wide_sum(kernel: Kernel, tiles: Tiles, running: bool):
     q, low_q = _halves(kernel.queries / q_size, R)
     y, low_y = _halves(kernel.keys / k_size, C)
     f, low_f = _halves(kernel.values / f_size, C)
-    split = lambda a, rows: a.reshape(-1, rows, *a.shape[1:])  # noqa: E731
+    split = lambda a, rows: a.reshape(len(a) // rows, rows, *a.shape[1:])  # noqa: E731
     places = lambda a: jnp.arange(a.shape[0], dtype=jnp.int32)  # noqa: E731
     columns = _Columns(
         split(places(y), C),
@@ -66,7 +66,7 @@ def wide_sum(kernel: Kernel, tiles: Tiles, running: bool):
         running=running,
     )
     out = jax.lax.map(lambda r: strip(*r), rows)
-    top, total, moment = (a.reshape(-1, *a.shape[2:])[:m] for a in out)
+    top, total, moment = (a.reshape(len(q), *a.shape[2:])[:m] for a in out)
     shift = heaviest + (top / LOG2E if running else kernel.beta)
     lifted = 2.0**-LIFT
     return shift, lifted * total, (lifted * f_size) * moment[:, :k]

@@ -47,6 +47,15 @@ def test_fused_sum_equals_the_exact_one(n, d, beta, causal):
     )
 
 
+@pytest.mark.parametrize("d", [2, 3, 16, 130])
+def test_totals_alone_have_values_without_columns(d):
+    kernel = problem(40, d, 4.0, False, 0)
+    alone = dataclasses.replace(kernel, values=kernel.keys[:, :0])
+    fused = FusedGPU(16, 32, 1)(single(alone))
+    np.testing.assert_allclose(fused.log_total, Exact()(kernel).log_total, atol=2e-5)
+    assert fused.moment.shape == (40, 0)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("beta", thinned([0.0, 9.0], 9.0))
 @pytest.mark.parametrize("n, d", thinned([(97, 16), (70, 40)], (97, 16)))
