@@ -42,7 +42,8 @@ def parameters(value: object) -> tuple[str, ...]:
     """The names below a value: constructor parameters that it keeps as attributes."""
     if not (isinstance(value, eqx.Module) or hasattr(value, "__dataclass_fields__")):
         return ()
-    return tuple(name for name in _arguments(type(value)) if hasattr(value, name))
+    kind: Any = type(value)  # mypy takes a class for unhashable
+    return tuple(name for name in _arguments(kind) if hasattr(value, name))
 
 
 @functools.cache
