@@ -25,7 +25,8 @@ class HardAttention(AbstractMeanField):
 
     On the sphere with Q = K = I every token likes itself best and nothing moves. The
     field is discontinuous, and solutions through ties are not unique; equal masses in
-    a tie are averaged. [geshkovski2023perspective, section 9.3]
+    a tie are averaged. Derivatives are those between jumps: how the time of a jump
+    moves is not in them. [geshkovski2023perspective, section 9.3]
     """
 
     Q: Float[Array, "k d"] | None

@@ -49,6 +49,9 @@ def check(field, mu, t1=1.0, solver=None):
     at = arrays, mu.points
     move = lambda a: jnp.cos(jnp.arange(float(a.size))).reshape(a.shape)  # noqa: E731
     direction = jax.tree_util.tree_map(move, at)
+    if hasattr(field, "tie"):  # what counts as a tie jumps with it
+        still = eqx.tree_at(lambda f: f.tie, direction[0], jnp.zeros(()))
+        direction = still, direction[1]
     forward, backward, numerical = both_ways(loss, at, direction)
     assert abs(forward) > 1e-4
     assert forward == pytest.approx(backward, rel=1e-9)
@@ -80,4 +83,5 @@ def test_every_field_has_derivatives_both_ways(name, field):
     mu = examples.tokens(name, 4)
     if name == "MixNorm":  # it begins on the unit sphere
         mu = mu.moved(pf.Sphere(3).project(mu.points))
-    check(field, mu, 0.7)
+    # Best matches jump later; the derivative is one between jumps.
+    check(field, mu, 0.05 if hasattr(field, "tie") else 0.7)
