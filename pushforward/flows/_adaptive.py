@@ -39,6 +39,10 @@ class Adaptive(AbstractSolver):
     cannot resolve counts as eight units of its last place (1e-6 in float32): below it
     errors are rounding, and steps would shrink without gain.
 
+    Derivatives are those of the steps that were taken, as accurate as the tokens where
+    the field is smooth. At a kink, such as that of relu, they are off by about the root
+    of what the tokens are off: ask for a smaller `rtol`, or a smooth activation.
+
     `scheme` is any explicit pair of diffrax, such as `diffrax.Dopri8()`.
     """
 
@@ -85,7 +89,8 @@ class Adaptive(AbstractSolver):
         growth = 0.0 if motion.g is None else jnp.max(jnp.abs(motion.g))
         rate = jnp.maximum(speed, growth)
         span = jnp.asarray(span)
-        return jnp.minimum(span, cast(0.01 / jnp.maximum(rate, 1e-12), span))
+        first = cast(0.01 / jnp.maximum(rate, 1e-12), span)
+        return jnp.minimum(span, few_digits(first))
 
     def attempt(
         self, field: Any, t: Number, h: Number, mu: Any, motion: Motion, dW: Increment
@@ -117,4 +122,14 @@ class Adaptive(AbstractSolver):
         """0.9 h error^(-1/order), at most ten times larger or five times smaller."""
         factor = 0.9 * jnp.maximum(error, 1e-10) ** (-1.0 / self.order)
         factor = jnp.where(jnp.isfinite(error), factor, 0.2)
-        return jnp.asarray(h) * jnp.clip(factor, 0.2, 10.0)
+        return few_digits(jnp.asarray(h) * jnp.clip(factor, 0.2, 10.0))
+
+
+def few_digits(h: Float[Array, ""]) -> Float[Array, ""]:
+    """The seven leading binary digits of a step.
+
+    Else rounding would choose it: errors near a kink multiply what two programs differ
+    by, and a gradient, which takes the steps again, would take others.
+    """
+    mantissa, power = jnp.frexp(h)
+    return jnp.ldexp(jnp.floor(mantissa * 128) / 128, power)

@@ -36,7 +36,8 @@ def both_ways(loss, at, direction):
 
 def check(field, mu, t1=1.0, solver=None):
     """Every real array of a field and the tokens move at once."""
-    arrays, rest = eqx.partition(field, eqx.is_inexact_array)
+    real = lambda a: eqx.is_inexact_array(a) and not jnp.iscomplexobj(a)  # noqa: E731
+    arrays, rest = eqx.partition(field, real)
     probe = jnp.cos(jnp.arange(float(mu.points.size))).reshape(mu.points.shape)
     heavy = jnp.sin(jnp.arange(1.0, mu.n + 1))
 
@@ -55,7 +56,32 @@ def check(field, mu, t1=1.0, solver=None):
     forward, backward, numerical = both_ways(loss, at, direction)
     assert abs(forward) > 1e-4
     assert forward == pytest.approx(backward, rel=1e-9)
-    assert forward == pytest.approx(numerical, rel=2e-5)
+    assert forward == pytest.approx(numerical, rel=KINKED if kinked(field) else 2e-5)
+
+
+# At a kink of relu a step is chosen for the tokens; its derivative is off by the root of
+# that error, and so are differences.
+KINKED = 2e-2
+
+
+def kinked(field):
+    """Whether some perceptron of a field has a kink."""
+    parts = jax.tree_util.tree_leaves(field, is_leaf=lambda x: hasattr(x, "activation"))
+    return any(getattr(part, "activation", None) is jax.nn.relu for part in parts)
+
+
+def test_both_ways_take_the_same_steps_at_a_kink():
+    """Of a hundred steps and more, some are taken again on the way back."""
+    W, A = np.cos(np.arange(12.0)).reshape(3, 4), np.sin(np.arange(12.0)).reshape(4, 3)
+    field, mu = pf.Perceptron(W, A), examples.tokens("", 4)
+
+    def loss(x):
+        start = mu.moved(mu.space.project(x))
+        solver = pf.Adaptive(1e-12, 1e-14)
+        return jnp.sum(pf.flow(field, start, 2.0, save=2, solver=solver).final.points)
+
+    forward, backward = jax.jit(jax.jacfwd(loss)), jax.jit(jax.grad(loss))
+    np.testing.assert_allclose(forward(mu.points), backward(mu.points), atol=1e-12)
 
 
 # Tokens that rest: the first under a causal mask; dependent tokens with d > n.
