@@ -59,8 +59,8 @@ def check(field, mu, t1=1.0, solver=None):
     assert forward == pytest.approx(numerical, rel=KINKED if kinked(field) else 2e-5)
 
 
-# At a kink of relu a step is chosen for the tokens; its derivative is off by the root of
-# that error, and so are differences.
+# At a kink of relu a step is chosen for the tokens; its derivative is off by the root
+# of their error, and so are differences.
 KINKED = 2e-2
 
 
