@@ -11,18 +11,9 @@ from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, softmax_affine
 from pushforward.fields._drive import Drive, Motion
 from pushforward.fields._field import Rule
+from pushforward.fields._head import AbstractAttention, Matrix, Values
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
-from pushforward.fields._weights import (
-    Factored,
-    Matrix,
-    Values,
-    apply,
-    attention_matrices,
-    inverse_temperature,
-    inward,
-    outward,
-    without_matrices,
-)
+from pushforward.fields._weights import Factored, apply, inward, outward
 from pushforward.measures import (
     AbstractBasis,
     AbstractMeasure,
@@ -43,7 +34,7 @@ from pushforward.sums import (
 FLOOR = 1e-13  # below this share of its maximum, Z is rounding: no mass sees it
 
 
-class Attention(AbstractMeanField):
+class Attention(AbstractAttention, AbstractMeanField, init=False):
     """Self-attention (SA): each point moves toward the softmax-weighted mean it sees.
 
     dx_i/dt = P_{x_i} [ (1/Z_i) sum_j w_j e^{beta <Q x_i, K x_j>} V x_j ],
@@ -57,25 +48,6 @@ class Attention(AbstractMeanField):
     >>> v, g = field(0.0, Particles.orthonormal(Sphere(3), 3))
     """
 
-    beta: Float[Array, ""]
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | Factored | None
-    sums: AbstractSum
-
-    def __init__(
-        self,
-        beta: Number,
-        Q: Matrix = None,
-        K: Matrix = None,
-        V: Values = None,
-        *,
-        sums: AbstractSum = Auto(),
-    ):
-        self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
-        self.sums = sums
-
     def at(
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
@@ -86,11 +58,6 @@ class Attention(AbstractMeanField):
         """The softmax average over the others, and the share kept by itself."""
         total = self.sums(self_kernel(self, mu))
         return with_self(self.V, total.average(), total.share(), mu)
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
     def scaled_drive(
         self, t: Number, mu: Particles, log_unit: Float[Array, ""]
@@ -104,7 +71,7 @@ class Attention(AbstractMeanField):
 
     def on_density(self, basis: AbstractBasis) -> Rule:
         """grad Z / (beta Z), by modes; with matrices by quadrature."""
-        if not without_matrices(self):
+        if not self.isotropic:
             return by_quadrature(self, basis)
         total, slope = kernel_modes(self.beta, basis)
 
@@ -120,7 +87,7 @@ class Attention(AbstractMeanField):
         return softmax_affine(self, mu)
 
 
-class UnnormalizedAttention(AbstractMeanField):
+class UnnormalizedAttention(AbstractAttention, AbstractMeanField):
     """Unnormalized self-attention (USA), a Wasserstein gradient flow on the sphere.
 
     dx_i/dt = e^{log_scale} P_{x_i} sum_j w_j e^{beta <Q x_i, K x_j>} V x_j.
@@ -131,12 +98,7 @@ class UnnormalizedAttention(AbstractMeanField):
     [geshkovski2023perspective, geshkovski2024metastability]
     """
 
-    beta: Float[Array, ""]
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | Factored | None
     log_scale: Float[Array, ""]
-    sums: AbstractSum
 
     def __init__(
         self,
@@ -148,10 +110,8 @@ class UnnormalizedAttention(AbstractMeanField):
         log_scale: Number = 0.0,
         sums: AbstractSum = Auto(),
     ):
-        self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
+        super().__init__(beta, Q, K, V, sums=sums)
         self.log_scale = scalar("log_scale", log_scale)
-        self.sums = sums
 
     def at(
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
@@ -166,11 +126,6 @@ class UnnormalizedAttention(AbstractMeanField):
         scale = self.log_scale.astype(mu.points.dtype)
         own = total.share() * jnp.exp(total.log_total + scale)
         return with_self(self.V, self._scaled(total), own, mu)
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
     def scaled_drive(
         self, t: Number, mu: Particles, log_unit: Float[Array, ""]
@@ -188,7 +143,7 @@ class UnnormalizedAttention(AbstractMeanField):
 
     def on_density(self, basis: AbstractBasis) -> Rule:
         """grad Z / beta, by modes; with matrices by quadrature."""
-        if not without_matrices(self):
+        if not self.isotropic:
             return by_quadrature(self, basis)
         slope = kernel_modes(self.beta, basis)[1]
         slope = slope * jnp.exp(self.log_scale + jnp.abs(self.beta))

@@ -13,22 +13,14 @@ from pushforward.fields._attention import (
     with_self,
 )
 from pushforward.fields._drive import Drive
-from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import (
-    Factored,
-    Matrix,
-    Values,
-    attention_matrices,
-    inverse_temperature,
-    without_matrices,
-)
+from pushforward.fields._head import AbstractAttention
 from pushforward.measures import Gaussian, Particles
-from pushforward.sums import AbstractSum, Auto, RowScaled
+from pushforward.sums import RowScaled
 
 NO_MASS = -1e30  # a logarithm no real weight has: what sees only such tokens rests
 
 
-class CausalAttention(AbstractField):
+class CausalAttention(AbstractAttention, init=False):
     """Causal self-attention (CSA), the dynamics of a decoder.
 
     dx_k/dt = P_{x_k} [ (1/Z_k) sum_{j <= k} w_j e^{beta <Q x_k, K x_j>} V x_j ].
@@ -37,25 +29,6 @@ class CausalAttention(AbstractField):
     itself; a token before which, and at which, there is no mass sees nothing and stands
     still. [karagodin2024causal]
     """
-
-    beta: Float[Array, ""]
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | Factored | None
-    sums: AbstractSum
-
-    def __init__(
-        self,
-        beta: Number,
-        Q: Matrix = None,
-        K: Matrix = None,
-        V: Values = None,
-        *,
-        sums: AbstractSum = Auto(),
-    ):
-        self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
-        self.sums = sums
 
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The softmax average over the past, and the share kept by itself."""
@@ -74,11 +47,6 @@ class CausalAttention(AbstractField):
         whose laws differ by position become mixtures: follow them as Particles.
         """
         return softmax_affine(self, mu)
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
     def scaled_drive(
         self, t: Number, mu: Particles, log_unit: Float[Array, ""]

@@ -6,22 +6,14 @@ from jaxtyping import Array, Float
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
 from pushforward.fields._attention import kernel_from, softmax_matrix
+from pushforward.fields._head import AbstractAttention
 from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import (
-    Factored,
-    Matrix,
-    Values,
-    apply,
-    attention_matrices,
-    inverse_temperature,
-    outward,
-    without_matrices,
-)
+from pushforward.fields._weights import apply, outward
 from pushforward.measures import AbstractMeasure, Gaussian, Particles
-from pushforward.sums import AbstractSum, Auto, Kernel, reweighted
+from pushforward.sums import Kernel, reweighted
 
 
-class DistanceAttention(AbstractMeanField):
+class DistanceAttention(AbstractAttention, AbstractMeanField, init=False):
     """L2 attention: a softmax of squared distances between queries and keys.
 
     dx/dt = P_x [ (1/Z) sum_j w_j e^{-beta |Q x - K x_j|^2 / 2} V x_j ], the mean of
@@ -31,25 +23,6 @@ class DistanceAttention(AbstractMeanField):
     >>> field = DistanceAttention(beta=4.0)
     >>> v, g = field(0.0, Particles.orthonormal(Euclidean(3), 3))
     """
-
-    beta: Float[Array, ""]
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | Factored | None
-    sums: AbstractSum
-
-    def __init__(
-        self,
-        beta: Number,
-        Q: Matrix = None,
-        K: Matrix = None,
-        V: Values = None,
-        *,
-        sums: AbstractSum = Auto(),
-    ):
-        self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
-        self.sums = sums
 
     def at(
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
@@ -69,11 +42,6 @@ class DistanceAttention(AbstractMeanField):
         kernel = kernel_from(self, x, mu)
         squares = jnp.sum(kernel.keys**2, axis=-1)
         return reweighted(kernel, -kernel.beta / 2 * squares)
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
     def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
         """V (I + beta S K^T K)^{-1} (m + beta S K^T Q x)."""

@@ -5,19 +5,38 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import positive
 from pushforward._shapes import Number
+from pushforward.fields._head import AbstractHead, Matrix, Values, attention_matrices
 from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import (
-    Matrix,
-    Values,
-    apply,
-    attention_matrices,
-    without_matrices,
-)
+from pushforward.fields._weights import apply
 from pushforward.measures import AbstractMeasure, Particles
 from pushforward.sums import by_rows
 
 
-class HardAttention(AbstractMeanField):
+class AbstractHard(AbstractHead, AbstractMeanField):
+    """The set C_i of the best matches of every token, and attention to it alone."""
+
+    Q: Float[Array, "k d"] | None
+    K: Float[Array, "k d"] | None
+    V: Float[Array, "d d"] | None
+    tie: Float[Array, ""]
+
+    def __init__(
+        self,
+        Q: Matrix = None,
+        K: Matrix = None,
+        V: Values = None,
+        *,
+        tie: Number = 1e-12,
+    ):
+        self.Q, self.K, self.V = attention_matrices(Q, K, V)
+        self.tie = positive("tie", tie, "It is a difference of inner products.")
+
+    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
+        """w_j over the mass of C_i for j in C_i, else zero."""
+        return _best_matches(self, mu.points, mu)
+
+
+class HardAttention(AbstractHard, init=False):
     """The limit beta -> infinity: the mean over the set of best matches.
 
     dx_i/dt = P_{x_i} |C_i|^{-1} sum_{j in C_i} V x_j,
@@ -28,22 +47,6 @@ class HardAttention(AbstractMeanField):
     a tie are averaged. [geshkovski2023perspective, section 9.3]
     """
 
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | None
-    tie: Float[Array, ""]
-
-    def __init__(
-        self,
-        Q: Matrix = None,
-        K: Matrix = None,
-        V: Values = None,
-        *,
-        tie: Number = 1e-12,
-    ):
-        self.Q, self.K, self.V = attention_matrices(Q, K, V)
-        self.tie = positive("tie", tie, "It is a difference of inner products.")
-
     def at(
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
     ) -> Float[Array, "m d"]:
@@ -51,37 +54,12 @@ class HardAttention(AbstractMeanField):
         mean = lambda rows: _best_matches(self, x[rows], mu) @ mu.points  # noqa: E731
         return apply(self.V, by_rows(mean, x.shape[0], mu.n))
 
-    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
-        """w_j over the mass of C_i for j in C_i, else zero."""
-        return _best_matches(self, mu.points, mu)
 
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
-
-
-class HardRelaxation(AbstractMeanField):
+class HardRelaxation(AbstractHard, init=False):
     """The zero-temperature limit without layer norm: dz_i/dt = V (mean_{C_i} z - z_i).
 
     Tokens relax to the hull vertex they follow. [geshkovski2023clusters]
     """
-
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | None
-    tie: Float[Array, ""]
-
-    def __init__(
-        self,
-        Q: Matrix = None,
-        K: Matrix = None,
-        V: Values = None,
-        *,
-        tie: Number = 1e-12,
-    ):
-        self.Q, self.K, self.V = attention_matrices(Q, K, V)
-        self.tie = positive("tie", tie, "It is a difference of inner products.")
 
     def at(
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
@@ -89,18 +67,9 @@ class HardRelaxation(AbstractMeanField):
         """V times the gap between x and its best matches."""
         return apply(self.V, _best_matches(self, x, mu) @ mu.points - x)
 
-    def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
-        """w_j over the mass of C_i for j in C_i, else zero."""
-        return _best_matches(self, mu.points, mu)
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
-
 
 def _best_matches(
-    field: HardAttention | HardRelaxation, x: Float[Array, "m d"], mu: AbstractMeasure
+    field: AbstractHard, x: Float[Array, "m d"], mu: AbstractMeasure
 ) -> Float[Array, "m n"]:
     """Shares of every point among the tokens that it likes best."""
     match = apply(field.Q, x, "Q") @ apply(field.K, mu.points, "K").T

@@ -10,22 +10,19 @@ from pushforward._checks import as_float_array, check_finite, matrix_or_none
 from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._affine import Affine, logit_matrix
-from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import (
-    Factored,
+from pushforward.fields._head import (
+    AbstractHead,
     Matrix,
     Values,
-    apply,
     attention_matrices,
     inverse_temperature,
-    inward,
-    outward,
-    without_matrices,
 )
+from pushforward.fields._mean_field import AbstractMeanField
+from pushforward.fields._weights import Factored, apply, inward, outward
 from pushforward.measures import AbstractMeasure, Gaussian
 
 
-class LinearAttention(AbstractMeanField):
+class LinearAttention(AbstractHead, AbstractMeanField):
     """Linear attention: dx/dt = P_x [ beta sum_j w_j <Q x, K x_j> V x_j ].
 
     Without the exponential the sum is a matrix of second moments, and costs O(n).
@@ -53,11 +50,6 @@ class LinearAttention(AbstractMeanField):
         q, k = apply(self.Q, x, "Q"), apply(self.K, mu.points, "K")
         weighted = mu.weights[:, None] * apply(inward(self.V), mu.points)
         return apply(outward(self.V), self.beta.astype(x.dtype) * q @ (k.T @ weighted))
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
     def on_gaussian(self, t: Number, mu: Gaussian) -> Affine:
         """V M A x with the second moment M = S + m m^T: it needs no more of mu."""

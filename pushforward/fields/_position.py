@@ -8,20 +8,20 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int, Real
 
-from pushforward._checks import as_float_array, matrix_or_none, scalar, whole
+from pushforward._checks import as_float_array, scalar, whole
 from pushforward._printing import shown
 from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._attention import softmax_or_zero, with_self
 from pushforward.fields._drive import Drive
-from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import (
+from pushforward.fields._head import (
+    AbstractHead,
     Matrix,
     Values,
-    apply,
+    attention_matrices,
     inverse_temperature,
-    without_matrices,
 )
+from pushforward.fields._weights import Factored, apply, inward
 from pushforward.measures import Particles
 from pushforward.sums import by_rows
 
@@ -85,7 +85,7 @@ class Window(AbstractBias):
         return jnp.where(lag < self.width, 0.0, -jnp.inf)
 
 
-class PositionAttention(AbstractField):
+class PositionAttention(AbstractHead):
     """Causal attention with a bias that depends on how far back a token stands.
 
     dx_k/dt = P_{x_k} [ (1/Z_k) sum_{j<=k} w_j e^{beta <Q x_k, K x_j> + b(k-j)} V x_j ].
@@ -103,7 +103,7 @@ class PositionAttention(AbstractField):
     bias: AbstractBias
     Q: Float[Array, "k d"] | None
     K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | None
+    V: Float[Array, "d d"] | Factored | None
 
     def __init__(
         self,
@@ -120,19 +120,12 @@ class PositionAttention(AbstractField):
             )
         self.beta = inverse_temperature(beta)
         self.bias = bias
-        self.Q = matrix_or_none("Q", Q)
-        self.K = matrix_or_none("K", K)
-        self.V = matrix_or_none("V", V)
+        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
 
     def drive(self, t: Number, mu: Particles) -> Drive:
         """The biased softmax average over the past, and the share kept by itself."""
         others, own = by_rows(lambda rows: self._sums(mu, rows), mu.n, mu.n)
         return with_self(self.V, others, own, mu)
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
     def attention_matrix(self, t: Number, mu: Particles) -> Float[Array, "n n"]:
         """The softmax of beta <Q x_k, K x_j> + b(k - j) over j <= k."""
@@ -142,12 +135,13 @@ class PositionAttention(AbstractField):
         """The average over the others, and the self share, for some tokens."""
         a_kj, own = self._rows(mu, index), index[:, None] == jnp.arange(mu.n)[None, :]
         shares = jnp.sum(jnp.where(own, a_kj, 0.0), axis=1)
-        return jnp.where(own, 0.0, a_kj) @ mu.points, shares
+        values = apply(inward(self.V), mu.points)
+        return jnp.where(own, 0.0, a_kj) @ values, shares
 
     def _rows(self, mu: Particles, index: Int[Array, "b"]) -> Float[Array, "b n"]:
         """The attention that some tokens pay."""
         x = mu.points
-        q, k = apply(self.Q, x[index]), apply(self.K, x)
+        q, k = apply(self.Q, x[index], "Q"), apply(self.K, x, "K")
         logits = self.beta.astype(x.dtype) * (q @ k.T) + mu.log_weights[None, :]
         lag = index[:, None] - jnp.arange(mu.n)[None, :]
         logits = logits + self.bias(lag).astype(x.dtype)

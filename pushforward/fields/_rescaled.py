@@ -21,20 +21,15 @@ from pushforward.errors import InputError
 from pushforward.fields._attention import softmax_matrix
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import (
-    Matrix,
-    Values,
-    apply,
-    inverse_temperature,
-    without_matrices,
-)
+from pushforward.fields._head import AbstractHead, Matrix, Values, inverse_temperature
+from pushforward.fields._weights import apply
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Exact, Kernel
 
 LARGEST_LOGIT = 690.0  # e^{2 lambda t} beyond this overflows; by then it is a hardmax
 
 
-class RescaledAttention(AbstractField):
+class RescaledAttention(AbstractHead):
     """dz_i/dt = sum_j P_ij V (z_j - z_i), the tokens z = e^{-tV} x.
 
     P_ij = softmax_j beta <Q e^{tV} z_i, K e^{tV} z_j>.
@@ -114,11 +109,6 @@ class RescaledAttention(AbstractField):
     def ordered(self) -> bool:
         """No: a sum over all tokens alike."""
         return False
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
 
 
 class RescaledPerceptron(AbstractField):

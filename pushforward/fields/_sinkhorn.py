@@ -15,17 +15,9 @@ from pushforward.fields._attention import (
 )
 from pushforward.fields._drive import Drive, Motion
 from pushforward.fields._field import Rule
+from pushforward.fields._head import AbstractAttention
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
-from pushforward.fields._weights import (
-    Factored,
-    Matrix,
-    Values,
-    apply,
-    attention_matrices,
-    inverse_temperature,
-    outward,
-    without_matrices,
-)
+from pushforward.fields._weights import apply, outward
 from pushforward.measures import (
     AbstractBasis,
     AbstractMeasure,
@@ -34,8 +26,6 @@ from pushforward.measures import (
     Particles,
 )
 from pushforward.sums import (
-    AbstractSum,
-    Auto,
     balanced,
     balancing,
     kernel_modes,
@@ -45,7 +35,7 @@ from pushforward.sums import (
 HALVINGS = 40  # of the error of a matrix root, beyond what any number needs
 
 
-class SinkhornAttention(AbstractMeanField):
+class SinkhornAttention(AbstractAttention, AbstractMeanField, init=False):
     """Attention whose weights are doubly stochastic.
 
     dx_i/dt = P_{x_i} sum_j Pi_ij V x_j, Pi_ij = w_j e^{f_i + g_j + beta <Q x_i, K x_j>}
@@ -59,25 +49,6 @@ class SinkhornAttention(AbstractMeanField):
     >>> field = SinkhornAttention(beta=4.0)
     >>> v, g = field(0.0, Particles.orthonormal(Sphere(3), 3))
     """
-
-    beta: Float[Array, ""]
-    Q: Float[Array, "k d"] | None
-    K: Float[Array, "k d"] | None
-    V: Float[Array, "d d"] | Factored | None
-    sums: AbstractSum
-
-    def __init__(
-        self,
-        beta: Number,
-        Q: Matrix = None,
-        K: Matrix = None,
-        V: Values = None,
-        *,
-        sums: AbstractSum = Auto(),
-    ):
-        self.beta = inverse_temperature(beta)
-        self.Q, self.K, self.V = attention_matrices(Q, K, V, factors=True)
-        self.sums = sums
 
     def at(
         self, t: Number, x: Float[Array, "m d"], mu: AbstractMeasure
@@ -98,14 +69,9 @@ class SinkhornAttention(AbstractMeanField):
         g = balancing(kernel_from(self, mu.points, mu), self.sums)
         return softmax_matrix(reweighted(self_kernel(self, mu), g))
 
-    @property
-    def isotropic(self) -> bool:
-        """Whether it has no matrices."""
-        return without_matrices(self)
-
     def on_density(self, basis: AbstractBasis) -> Rule:
         """grad Z / (beta Z) with Z = int e^{beta <x,y> + f(y)} dmu(y), by modes."""
-        if not without_matrices(self):
+        if not self.isotropic:
             return by_quadrature(self, basis)
         total, slope = kernel_modes(self.beta, basis)
 
