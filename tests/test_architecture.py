@@ -2,7 +2,9 @@
 
 import ast
 import io
+import keyword
 import pathlib
+import re
 import subprocess
 import sys
 import tokenize
@@ -252,6 +254,43 @@ def test_public_names_exist_where_they_are_said_to_live(name):
     assert f"{value.__module__}.".startswith(f"{home}.")
     assert value.__doc__
     assert name in dir(pushforward)
+
+
+ALIKE = 12  # lines: from here on two places are one idea written twice
+DISTINCT, WORDS = 9, 70  # of such lines; below that they are a table or a signature
+
+
+def shapes(path):
+    """Lines of code with their numbers; names, strings and numbers are forgotten.
+
+    Docstrings, imports and lone punctuation are passed over.
+    """
+    source, code = path.read_text(), lines_of_code(path)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            code.difference_update(range(node.lineno, node.end_lineno + 1))
+    rows = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kept = token.type == tokenize.OP or keyword.iskeyword(token.string)
+        if token.start[0] in code and token.string.strip():
+            rows.setdefault(token.start[0], []).append(token.string if kept else "x")
+    lines = ((line, " ".join(words)) for line, words in rows.items())
+    return [(line, shape) for line, shape in lines if re.search(r"\w", shape)]
+
+
+def test_no_two_places_are_alike():
+    seen, alike = {}, []
+    for path in MODULES:
+        rows = shapes(path)
+        for i in range(len(rows) - ALIKE + 1):
+            (first, _), *_ = window = rows[i : i + ALIKE]
+            key = tuple(shape for _, shape in window)
+            if len({*key}) < DISTINCT or len(" ".join(key).split()) < WORDS:
+                continue
+            place = f"{relative(path)}:{first}"
+            if seen.setdefault(key, place) != place:
+                alike.append(f"{place} is like {seen[key]}")
+    assert not alike, alike
 
 
 def test_no_two_files_of_tests_share_a_name():

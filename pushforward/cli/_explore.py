@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pushforward.cli import _spec
+from pushforward.cli._answers import say
 from pushforward.errors import InputError, StoreError
 
 
@@ -48,10 +49,9 @@ def explore(
 
     def ready() -> None:
         if as_json:
-            sys.stdout.write(json.dumps({"address": address, "port": server.port}))
-            sys.stdout.write("\n")
+            say(json.dumps({"address": address, "port": server.port}))
         else:
-            sys.stdout.write(f"{address}\nCtrl-C ends the server.\n")
+            say(f"{address}\nCtrl-C ends the server.")
         sys.stdout.flush()
         if browser:
             import webbrowser

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import pushforward as pf
+from pushforward.cli._answers import say
 from pushforward.cli._explore import experiment_at, page_tools
 from pushforward.errors import InputError
 
@@ -30,7 +31,7 @@ def export(
     web = page_tools()
     experiment = experiment_at(run, classes or [])
     web.write_page(html, pf.load(run), run.name, experiment)
-    sys.stdout.write(f"{html}  {html.stat().st_size / 1e6:.1f} MB\n")
+    say(f"{html}  {html.stat().st_size / 1e6:.1f} MB")
 
 
 def site(
@@ -61,4 +62,4 @@ def site(
 
     recorded = web.DIAGRAMS if diagrams else ()
     web.write_site(folder, chosen, told, recorded)
-    sys.stdout.write(f"{folder / 'index.html'}\n")
+    say(f"{folder / 'index.html'}")

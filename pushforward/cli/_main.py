@@ -16,13 +16,13 @@ from pushforward.cli import (
     _doctor,
     _explore,
     _export,
+    _gulp,
     _match,
     _models,
     _npmle,
     _probe,
     _show,
     _simulate,
-    _statistics,
     _study,
     _sweep,
 )
@@ -70,7 +70,7 @@ app.command("site")(_export.site)
 app.add_typer(_study.app, name="study")
 app.command("sweep")(_sweep.sweep)
 app.command("npmle")(_npmle.npmle)
-app.command("gulp")(_statistics.gulp)
+app.command("gulp")(_gulp.gulp)
 app.command("match")(_match.match)
 app.add_typer(_models.app, name="models")
 app.command("probe")(_probe.probe)

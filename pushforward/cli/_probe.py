@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-status = Console(stderr=True, highlight=False)
+from pushforward.cli._answers import AsJson, say, status
+
 FILES = (".npy", ".npz", ".safetensors")
 
 
@@ -45,7 +45,7 @@ def probe(
         bool, typer.Option("--full", help="Fit every layer, not at most eight.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of held-out tokens and probes.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a trained model does to its tokens, layer by layer."""
     status.print("reading what to probe")
@@ -80,12 +80,12 @@ def probe(
     written = _written(found, out, run)
     if as_json:
         values = {"models": [one.summary() for one in found], "written": written}
-        sys.stdout.write(json.dumps(values) + "\n")
+        say(json.dumps(values))
         return
     for one in found:
         _print(one)
     for name, path in written.items():
-        sys.stdout.write(f"{name:34s}{path}\n")
+        say(f"{name:34s}{path}")
 
 
 def _check_page(out: pathlib.Path) -> None:

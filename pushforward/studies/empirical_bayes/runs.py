@@ -13,7 +13,7 @@ import pushforward as pf
 from pushforward.studies.empirical_bayes.study import A, Parameters
 
 LINE = pf.Euclidean(1)
-SHOWN = {"depth": "refinement", "two_stages_in_the_limit": "refinement"}
+SHOWN = {"refinement": ("depth", "two_stages_in_the_limit")}
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from pushforward import studies
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Measure-to-measure interpolation using Transformers"
 PAPER = "geshkovski2024measure"
@@ -15,7 +15,7 @@ refuted = functools.partial(studies.refuted, "interpolation")
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; the construction is the same in both presets.
 
     - `points`: per input.
@@ -25,17 +25,12 @@ class Parameters:
     - `steps`: of Adam, the same for refining and for the learned baseline.
     """
 
-    seed: int
-    points: int
-    draws: int
-    inputs: tuple[int, ...]
-    atoms: tuple[int, ...]
-    steps: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 40, 6, (2, 4, 8), (1, 2, 4), 60)
+    seed: int = 0
+    points: int = 40
+    draws: int = 6
+    inputs: tuple[int, ...] = (2, 4, 8)
+    atoms: tuple[int, ...] = (1, 2, 4)
+    steps: int = 60
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -14,11 +14,11 @@ NOISE = pf.Brownian(np.sqrt(2.0))
 MODES, REST = 40, 30.0  # of zonal densities; time in which they come to rest
 STEP = 0.01
 SHOWN = {
-    "phase-diagram": "ordered-density",
-    "hysteresis": "loop",
-    "rest_on_the_upper_branch": "circle-ordered",
-    "rest_of_a_spread_start": "circle-spread",
-    "softmax_has_no_loop": "softmax-ordered",
+    "ordered-density": ("phase-diagram",),
+    "loop": ("hysteresis",),
+    "circle-ordered": ("rest_on_the_upper_branch",),
+    "circle-spread": ("rest_of_a_spread_start",),
+    "softmax-ordered": ("softmax_has_no_loop",),
 }
 
 

@@ -1,11 +1,12 @@
-"""`gulp`: representations compared, on the user's own files."""
+"""`pushforward gulp`: representations compared, on the user's own files."""
 
 import json
 import pathlib
-import sys
 from typing import Annotated, Any
 
 import typer
+
+from pushforward.cli._answers import AsJson, Report, need_folders, say
 
 LARGE = 2e7  # numbers beyond which files are read block by block
 
@@ -38,10 +39,8 @@ def gulp(
     tree: Annotated[
         pathlib.Path | None, typer.Option(help="Draw the tree of representations.")
     ] = None,
-    report: Annotated[
-        pathlib.Path | None, typer.Option(help="A page with pictures (.html).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    report: Report = None,
+    as_json: AsJson = False,
 ) -> None:
     """Distances between representations of the same samples, for ridge prediction.
 
@@ -172,17 +171,3 @@ def _draw(matrix: Any, errors: Any, read: list, picture, tree, report) -> None:
         plot.save(pictures.plot_dendrogram(matrix, lam), tree)
     if report is not None:
         pictures.write_gulp_report(matrix, report, errors=errors, read=read)
-
-
-def need_folders(*paths: pathlib.Path | None) -> None:
-    """Refuse before the work what could not be written after it."""
-    from pushforward.errors import StoreError
-
-    for path in paths:
-        if path is not None and not path.absolute().parent.is_dir():
-            raise StoreError(f"{path} cannot be written: its folder does not exist.")
-
-
-def say(line: str) -> None:
-    """One line of the answer."""
-    sys.stdout.write(line + "\n")
