@@ -9,17 +9,12 @@ import jax.numpy as jnp
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
-from pushforward.sums import (
-    _circle,
-    _native,
-    _native_circle,
-    _pallas_circle,
-    _pallas_sphere,
-    _sphere,
-    _transform,
-)
+from pushforward.sums import _native
+from pushforward.sums._by_rows import error_on, recompute_exactly, spread_rows
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
-from pushforward.sums._some_rows import error_on, recompute_exactly, spread_rows
+from pushforward.sums.gpu import _circle as _gpu_circle
+from pushforward.sums.gpu import _sphere as _gpu_sphere
+from pushforward.sums.modes import _circle, _native_circle, _sphere, _transform
 
 FLOAT32_TOL = 1e-6
 SAFETY = 1e-5  # of the tolerance goes to the truncated tail: modes are cheap
@@ -102,9 +97,9 @@ def transform_for(d: int) -> Callable[[float, float], _transform.AbstractTransfo
     """The transform of this space on this machine, by its tail and limit."""
     on_gpu = jax.default_backend() == "gpu"
     if d == 3:
-        return _pallas_sphere.FusedHarmonics if on_gpu else _sphere.Harmonics
+        return _gpu_sphere.FusedHarmonics if on_gpu else _sphere.Harmonics
     if on_gpu:
-        return _pallas_circle.FusedModes
+        return _gpu_circle.FusedModes
     return _native_circle.NativeModes if _native.available() else _circle.Modes
 
 
@@ -113,7 +108,7 @@ def largest_beta(d: int) -> float:
     if d == 2:
         return _circle.LARGEST_BETA
     on_gpu = jax.default_backend() == "gpu"
-    return _pallas_sphere.LARGEST_BETA if on_gpu else _sphere.LARGEST_BETA
+    return _gpu_sphere.LARGEST_BETA if on_gpu else _sphere.LARGEST_BETA
 
 
 def tolerance(tol: float) -> float:

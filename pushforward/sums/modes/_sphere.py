@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float
 
-from pushforward.sums._transform import AbstractTransform
+from pushforward.sums.modes._transform import AbstractTransform
 
 ACCURACY = 1e-12  # of the non-uniform transforms
 LOW_ROUNDING, ROUNDING = 1.2e-12, 6e-14  # measured below and above beta = 2, doubled

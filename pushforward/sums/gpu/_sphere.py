@@ -17,8 +17,8 @@ import scipy
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from pushforward.sums._pallas_tiles import fused_call, padded
-from pushforward.sums._transform import AbstractTransform
+from pushforward.sums.gpu._tiles import fused_call, padded
+from pushforward.sums.modes._transform import AbstractTransform
 
 TOKENS, WARPS = 1024, 8  # of one program
 LAST = 256  # the largest degree L; tables have LAST + 1 columns whatever L is

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int
 from numpy.polynomial import chebyshev
 
 from pushforward.sums import _native
-from pushforward.sums._circle import (
+from pushforward.sums.modes._circle import (
     GROUP,
     GROUPS,
     AbstractModes,

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from pushforward.sums._transform import AbstractTransform
+from pushforward.sums.modes._transform import AbstractTransform
 
 BABY, GIANT = 8, 4  # a group has 32 modes: what beta = 9 needs
 GROUP = BABY * GIANT

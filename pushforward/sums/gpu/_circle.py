@@ -13,14 +13,14 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from pushforward.sums._circle import (
+from pushforward.sums.gpu._tiles import fused_call, padded
+from pushforward.sums.modes._circle import (
     GROUP,
     AbstractModes,
     Modes,
     groups_needed,
     moment_series,
 )
-from pushforward.sums._pallas_tiles import fused_call, padded
 
 TOKENS, WARPS = 2048, 8  # of one program
 GROUPS = (1, 2, 4, 8, 16, 36)  # of modes: loops on a GPU have a fixed length

@@ -10,7 +10,7 @@ from jax import lax
 from jaxtyping import Array
 
 from pushforward.sums._kernel import Kernel
-from pushforward.sums._pallas_tiles import (
+from pushforward.sums.gpu._tiles import (
     LIFT,
     LOG2E,
     Mask,

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from pushforward.sums._blocks import Tiles
 from pushforward.sums._kernel import Kernel
-from pushforward.sums._pallas_tiles import (
+from pushforward.sums.gpu._tiles import (
     LIFT,
     LOG2E,
     Mask,
