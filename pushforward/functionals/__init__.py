@@ -10,8 +10,6 @@ from pushforward.functionals._frank_wolfe import (
 from pushforward.functionals._functional import AbstractFunctional as AbstractFunctional
 from pushforward.functionals._functional import FunctionalMultiple as FunctionalMultiple
 from pushforward.functionals._functional import FunctionalSum as FunctionalSum
-from pushforward.functionals._hessian import Hessian as Hessian
-from pushforward.functionals._hessian import hessian as hessian
 from pushforward.functionals._interaction import InteractionEnergy as InteractionEnergy
 from pushforward.functionals._interaction import code_energy as code_energy
 from pushforward.functionals._interaction import paper_energy as paper_energy
@@ -34,6 +32,8 @@ from pushforward.functionals._perceptron_potential import (
 from pushforward.functionals._perceptron_potential import exact_gelu as exact_gelu
 from pushforward.functionals._perceptron_potential import primitive_of as primitive_of
 from pushforward.functionals._polish import settled as settled
+from pushforward.functionals._second_order import Hessian as Hessian
 from pushforward.functionals._second_order import SecondOrder as SecondOrder
+from pushforward.functionals._second_order import hessian as hessian
 from pushforward.functionals._second_order import second_order as second_order
 from pushforward.functionals._sinkhorn_energy import SinkhornEnergy as SinkhornEnergy

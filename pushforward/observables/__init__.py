@@ -11,6 +11,7 @@ from pushforward.observables._clusters import CLUSTER_RADIUS as CLUSTER_RADIUS
 from pushforward.observables._clusters import ClusterCount as ClusterCount
 from pushforward.observables._clusters import Clusters as Clusters
 from pushforward.observables._clusters import LargestMass as LargestMass
+from pushforward.observables._clusters import Mode as Mode
 from pushforward.observables._clusters import Partition as Partition
 from pushforward.observables._cosines import ClosePairs as ClosePairs
 from pushforward.observables._cosines import cosine_histogram as cosine_histogram
@@ -28,4 +29,3 @@ from pushforward.observables._limits import ParallelSubspaces as ParallelSubspac
 from pushforward.observables._limits import distance_to_set as distance_to_set
 from pushforward.observables._limits import hull_volume as hull_volume
 from pushforward.observables._limits import limit_set_gap as limit_set_gap
-from pushforward.observables._modes import Mode as Mode

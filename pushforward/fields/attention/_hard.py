@@ -5,9 +5,14 @@ from jaxtyping import Array, Float
 
 from pushforward._checks import positive
 from pushforward._shapes import Number
-from pushforward.fields._head import AbstractHead, Matrix, Values, attention_matrices
 from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import apply
+from pushforward.fields.attention._head import (
+    AbstractHead,
+    Matrix,
+    Values,
+    attention_matrices,
+)
+from pushforward.fields.attention._weights import apply
 from pushforward.measures import AbstractMeasure, Particles
 from pushforward.sums import by_rows
 

@@ -13,7 +13,7 @@ from pushforward._checks import as_float_array, is_traced, matrix_or_none, scala
 from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._field import AbstractField
-from pushforward.fields._weights import Factored
+from pushforward.fields.attention._weights import Factored
 from pushforward.sums import AbstractSum, Auto
 
 # Q and K as callers pass them; None is the identity of R^d.

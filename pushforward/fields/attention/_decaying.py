@@ -9,7 +9,7 @@ from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._head import inverse_temperature
+from pushforward.fields.attention._head import inverse_temperature
 from pushforward.measures import Particles
 from pushforward.spaces import Circle, Sphere
 from pushforward.sums import by_rows

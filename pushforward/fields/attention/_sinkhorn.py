@@ -6,18 +6,18 @@ from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
-from pushforward.fields._attention import (
+from pushforward.fields._drive import Drive, Motion
+from pushforward.fields._field import Rule
+from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
+from pushforward.fields.attention._attention import (
     FLOOR,
     kernel_from,
     self_kernel,
     softmax_matrix,
     with_self,
 )
-from pushforward.fields._drive import Drive, Motion
-from pushforward.fields._field import Rule
-from pushforward.fields._head import AbstractAttention
-from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
-from pushforward.fields._weights import apply, outward
+from pushforward.fields.attention._head import AbstractAttention
+from pushforward.fields.attention._weights import apply, outward
 from pushforward.measures import (
     AbstractBasis,
     AbstractMeasure,

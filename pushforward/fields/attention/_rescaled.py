@@ -18,11 +18,16 @@ from jaxtyping import Array, Complex, Float, Real
 from pushforward._checks import matrix_or_none
 from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._attention import softmax_matrix
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField
-from pushforward.fields._head import AbstractHead, Matrix, Values, inverse_temperature
-from pushforward.fields._weights import apply
+from pushforward.fields.attention._attention import softmax_matrix
+from pushforward.fields.attention._head import (
+    AbstractHead,
+    Matrix,
+    Values,
+    inverse_temperature,
+)
+from pushforward.fields.attention._weights import apply
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Exact, Kernel
 

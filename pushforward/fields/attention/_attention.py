@@ -11,9 +11,9 @@ from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, softmax_affine
 from pushforward.fields._drive import Drive, Motion
 from pushforward.fields._field import Rule
-from pushforward.fields._head import AbstractAttention, Matrix, Values
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
-from pushforward.fields._weights import Factored, apply, inward, outward
+from pushforward.fields.attention._head import AbstractAttention, Matrix, Values
+from pushforward.fields.attention._weights import Factored, apply, inward, outward
 from pushforward.measures import (
     AbstractBasis,
     AbstractMeasure,

@@ -10,15 +10,15 @@ from pushforward._checks import as_float_array, check_finite, matrix_or_none
 from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._affine import Affine, logit_matrix
-from pushforward.fields._head import (
+from pushforward.fields._mean_field import AbstractMeanField
+from pushforward.fields.attention._head import (
     AbstractHead,
     Matrix,
     Values,
     attention_matrices,
     inverse_temperature,
 )
-from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import Factored, apply, inward, outward
+from pushforward.fields.attention._weights import Factored, apply, inward, outward
 from pushforward.measures import AbstractMeasure, Gaussian
 
 

@@ -5,10 +5,10 @@ from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._affine import Affine, logit_matrix
-from pushforward.fields._attention import kernel_from, softmax_matrix
-from pushforward.fields._head import AbstractAttention
 from pushforward.fields._mean_field import AbstractMeanField
-from pushforward.fields._weights import apply, outward
+from pushforward.fields.attention._attention import kernel_from, softmax_matrix
+from pushforward.fields.attention._head import AbstractAttention
+from pushforward.fields.attention._weights import apply, outward
 from pushforward.measures import AbstractMeasure, Gaussian, Particles
 from pushforward.sums import Kernel, reweighted
 
