@@ -201,6 +201,18 @@ def lines_of_code(path):
     return lines
 
 
+@pytest.mark.parametrize("room", sorted(RANK))
+def test_a_room_says_which_file_to_open_first(room):
+    words = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
+    files = re.findall(r"`([\w/]+\.py)`", words)
+    there = [name for name in files if (ROOT / room / name).exists()]
+    if room == "studies":  # whose text is how to write one, with its files
+        assert there
+        return
+    assert there == files != []
+    assert len(words.splitlines()) <= 6  # five and a blank one
+
+
 @pytest.mark.parametrize("path", MODULES, ids=relative)
 def test_functions_are_short(path):
     code = lines_of_code(path)

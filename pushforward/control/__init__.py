@@ -1,4 +1,9 @@
-"""Choose the field: optimal control of linear systems, PDEs and neural ODEs."""
+"""Choose the field: optimal control of neural ODEs, and of what moves no measure.
+
+Open `neural/problem.py` first. `steering` sends inputs to targets, `normalizing` builds
+maps neuron by neuron, `sparsity` switches layers off; `classical` has PDEs and linear
+systems. `estimators.py` puts all of it behind the interface of scikit-learn.
+"""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""Rules (t, mu) -> (v, g) that move a measure."""
+"""Rules (t, mu) -> (v, g) that move a measure.
+
+Open `_field.py` first: what a field is, and what it can say of itself. `_mean_field.py`
+has fields with a value everywhere; `attention` all kinds of attention.
+"""
 
 from pushforward.fields._affine import Affine as Affine
 from pushforward.fields._background import Background as Background

@@ -1,4 +1,9 @@
-"""The verb `flow`, its solvers, noise and trajectories."""
+"""The verb `flow`, its solvers, noise and trajectories.
+
+Open `_flow.py` first: it picks the loop, `_hosted.py` or `_traced.py` under jit. One
+step is `_advance.py`; `_solver.py` says what a solver does, `_store.py` what a store
+must do. Files called `_merging` are about coincident tokens that become one.
+"""
 
 from pushforward.flows._adaptive import Adaptive as Adaptive
 from pushforward.flows._advance import Carry as Carry

@@ -1,4 +1,8 @@
-"""Energies on measures, their first variations, and the metrics of their flows."""
+"""Energies on measures, their first variations, and the metrics of their flows.
+
+Open `_functional.py` first: what a functional is. `_minimizer.py` minimizes one over
+all measures, with a certificate; `_second_order.py` tests what it found.
+"""
 
 from pushforward.functionals._entropy import Entropy as Entropy
 from pushforward.functionals._entropy import FreeEnergy as FreeEnergy

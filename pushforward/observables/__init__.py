@@ -1,4 +1,7 @@
-"""Functions of a measure: what there is to see."""
+"""Functions of a measure: what there is to see.
+
+Open `_cosines.py` first: what most runs record; `_life.py` looks at whole runs.
+"""
 
 from pushforward.observables._attention import attention_entropy as attention_entropy
 from pushforward.observables._attention import attention_matrix as attention_matrix

@@ -1,4 +1,8 @@
-"""The only folder that draws: pictures and films of measures and what they do."""
+"""The only folder that draws: pictures and films of measures and what they do.
+
+Open `style.py` first: how every figure looks. `runs` has pictures of tokens; the other
+files each draw one subject, from `control.py` to `probing.py`; `_saving.py` writes.
+"""
 
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -9,7 +9,8 @@ parameters, each returning a `Claim`) and `README.md`. Optional: `FILMS` in
 `states(parameters)`, a tuple of `Preset`s; the explorer offers them by name, with the
 paper as reference; `runs.py` with `experiments(parameters)`, the runs behind figures
 and claims by name, and `SHOWN`: name of an experiment -> its figures, and functions of
-its claims. A study without flows says why in `NO_RUNS` of its `study.py`.
+its claims. `_runner.py` finds and runs them. A study without flows says why in
+`NO_RUNS` of its `study.py`.
 """
 
 from pushforward.studies._claims import Claim as Claim

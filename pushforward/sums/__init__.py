@@ -1,4 +1,8 @@
-"""How sum_j w_j e^{beta <x_i, y_j>} f(y_j) is evaluated."""
+"""How sum_j w_j e^{beta <x_i, y_j>} f(y_j) is evaluated.
+
+Open `_kernel.py` first: the sum as an object. `_auto.py` chooses among `_exact.py`, the
+fused kernels in `gpu`, the fast sums in `modes` and `_nystrom.py`; `native` is the C++.
+"""
 
 from pushforward.sums._auto import Auto as Auto
 from pushforward.sums._auto import choose as choose
