@@ -24,9 +24,10 @@ from pushforward.studies._claims import refuted as refuted
 from pushforward.studies._claims import slack as slack
 from pushforward.studies._claims import statements as statements
 from pushforward.studies._claims import within as within
+from pushforward.studies._presets import Preset as Preset
+from pushforward.studies._presets import all_presets as all_presets
+from pushforward.studies._presets import presets as presets
 from pushforward.studies._runner import AbstractParameters as AbstractParameters
-from pushforward.studies._runner import Preset as Preset
-from pushforward.studies._runner import all_presets as all_presets
 from pushforward.studies._runner import draw as draw
 from pushforward.studies._runner import experiment_of as experiment_of
 from pushforward.studies._runner import experiments as experiments
@@ -34,5 +35,4 @@ from pushforward.studies._runner import films as films
 from pushforward.studies._runner import names as names
 from pushforward.studies._runner import parameters as parameters
 from pushforward.studies._runner import part as part
-from pushforward.studies._runner import presets as presets
 from pushforward.studies._runner import verify as verify

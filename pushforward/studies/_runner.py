@@ -1,13 +1,13 @@
-"""Finding studies, drawing their figures, verifying their claims, listing presets."""
+"""Finding studies, drawing their figures and verifying their claims."""
 
 import abc
 import dataclasses
 import importlib.util
 import pathlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 from pushforward.errors import InputError
 from pushforward.experiments import Experiment
@@ -122,29 +122,3 @@ def films(name: str, folder: pathlib.Path, full: bool) -> Iterator[pathlib.Path]
     folder.mkdir(parents=True, exist_ok=True)
     for label, film in made.items():
         yield film(folder / f"{label}.mp4", parameters(name, full))
-
-
-@dataclasses.dataclass(frozen=True)
-class Preset:
-    """One picture: what it is called, what the paper says, and how to make it."""
-
-    name: str
-    title: str
-    claim: str
-    state: Mapping[str, Any]
-
-
-def presets(study: str) -> tuple[Preset, ...]:
-    """The presets of a study; none where it has no `presets.py`."""
-    if importlib.util.find_spec(f"pushforward.studies.{study}.presets") is None:
-        return ()
-    return part(study, "presets").states(parameters(study))
-
-
-def all_presets() -> Iterator[tuple[str, str, Preset]]:
-    """(study, its reference, preset) for every study that has some."""
-    for study in names():
-        found = presets(study)
-        paper = part(study, "study").PAPER if found else ""
-        for preset in found:
-            yield study, paper, preset
