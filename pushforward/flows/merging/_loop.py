@@ -15,9 +15,14 @@ from jaxtyping import Array, Bool, Float, Int
 
 from pushforward._shapes import Number
 from pushforward.fields import Motion
-from pushforward.flows._merge import Slots, lowest_in_reach, merge_once, some_close
-from pushforward.flows._merging_motion import InUnits, divided, fresh_motion, rate
-from pushforward.flows._merging_state import (
+from pushforward.flows.merging._merge import (
+    Slots,
+    lowest_in_reach,
+    merge_once,
+    some_close,
+)
+from pushforward.flows.merging._motion import InUnits, divided, fresh_motion, rate
+from pushforward.flows.merging._state import (
     BALANCED,
     FEWER,
     NOT_FINITE,

@@ -12,15 +12,19 @@ from pushforward.fields import Motion
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import known_switches
 from pushforward.flows._hosted import counts
-from pushforward.flows._merge import Slots
-from pushforward.flows._merging_loop import (
+from pushforward.flows._outcome import Outcome
+from pushforward.flows._recorder import Recorder
+from pushforward.flows._store import AbstractStore, Arrays, Resumed, frame_of
+from pushforward.flows._trajectory import Trajectory
+from pushforward.flows.merging._loop import (
     advance_merging,
     arrived,
     located,
     start,
     switched,
 )
-from pushforward.flows._merging_state import (
+from pushforward.flows.merging._merge import Slots
+from pushforward.flows.merging._state import (
     BALANCED,
     FEWER,
     RUNNING,
@@ -31,18 +35,14 @@ from pushforward.flows._merging_state import (
     explain_merging,
     readable,
 )
-from pushforward.flows._merging_store import (
+from pushforward.flows.merging._store import (
     Frame,
     frames_again,
     gathered,
     restored,
     state_of,
 )
-from pushforward.flows._merging_tokens import Tokens, smaller
-from pushforward.flows._outcome import Outcome
-from pushforward.flows._recorder import Recorder
-from pushforward.flows._store import AbstractStore, Arrays, Resumed, frame_of
-from pushforward.flows._trajectory import Trajectory
+from pushforward.flows.merging._tokens import Tokens, smaller
 
 PATIENCE = 200  # steps between two looks at the keyboard
 _start = eqx.filter_jit(start)

@@ -9,12 +9,12 @@ import numpy as np
 from pushforward._shapes import Number
 from pushforward.errors import StoreError
 from pushforward.fields import AbstractField
-from pushforward.flows._merging_state import MergingCarry
-from pushforward.flows._merging_tokens import Tokens
 from pushforward.flows._outcome import Outcome
 from pushforward.flows._recorder import Recorder
 from pushforward.flows._store import Arrays, Resumed
 from pushforward.flows._trajectory import Merges, Trajectory
+from pushforward.flows.merging._state import MergingCarry
+from pushforward.flows.merging._tokens import Tokens
 from pushforward.measures import Particles, stack
 
 

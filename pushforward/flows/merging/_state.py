@@ -11,10 +11,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from pushforward.fields import AbstractField, Motion
-from pushforward.flows._merge import Merge, Slots
-from pushforward.flows._merging_motion import InUnits
 from pushforward.flows._outcome import Outcome, tokens
 from pushforward.flows._solver import AbstractSolver
+from pushforward.flows.merging._merge import Merge, Slots
+from pushforward.flows.merging._motion import InUnits
 from pushforward.measures import Particles
 
 RUNNING, ONE_ATOM, FEWER, BALANCED, OUT_OF_STEPS, UNTIL, NOT_FINITE = range(7)

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from pushforward.flows._merge import Slots
 from pushforward.flows._trajectory import Merges
+from pushforward.flows.merging._merge import Slots
 from pushforward.measures import Particles
 
 SMALLEST = 32  # fewer atoms cost the same: not worth another compilation
