@@ -1,6 +1,7 @@
 """The house in order: import direction, sizes, silence, and a light front door."""
 
 import ast
+import functools
 import io
 import keyword
 import pathlib
@@ -177,6 +178,7 @@ def test_modules_are_small(path):
         )
 
 
+@functools.cache
 def lines_of_code(path):
     """The numbers of lines that hold code: no comment, no blank, no docstring."""
     source = path.read_text()
@@ -277,10 +279,11 @@ def shapes(path):
 
     Docstrings, imports and lone punctuation are passed over.
     """
-    source, code = path.read_text(), lines_of_code(path)
+    source, imported = path.read_text(), set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            code.difference_update(range(node.lineno, node.end_lineno + 1))
+            imported.update(range(node.lineno, node.end_lineno + 1))
+    code = lines_of_code(path) - imported
     rows = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         kept = token.type == tokenize.OP or keyword.iskeyword(token.string)
