@@ -281,8 +281,8 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 # What lower folders ask of higher ones; a folder loads when it is first asked.
 _ASKED = {
     "open_run": "io",
-    "picture": "plot._notebook",
-    "report_table": "plot._notebook",
+    "picture": "plot.runs._summary",
+    "report_table": "plot.runs._summary",
     "save_trajectory": "io",
     "view": "web._widget",
 }

@@ -1,8 +1,11 @@
 """The house in order: import direction, sizes, silence, and a light front door."""
 
 import ast
+import functools
 import io
+import keyword
 import pathlib
+import re
 import subprocess
 import sys
 import tokenize
@@ -147,7 +150,7 @@ def test_a_use_that_points_upward_is_seen(source, bad):
 @pytest.mark.parametrize(
     "source",
     [
-        "from pushforward.plot._beads import beads",
+        "from pushforward.plot.runs._beads import beads",
         "import pushforward as pf\npf.plot._beads.beads",
         "from pushforward import plot\nplot._beads.beads()",
         "from pushforward.flows import _flow",
@@ -175,6 +178,7 @@ def test_modules_are_small(path):
         )
 
 
+@functools.cache
 def lines_of_code(path):
     """The numbers of lines that hold code: no comment, no blank, no docstring."""
     source = path.read_text()
@@ -197,6 +201,18 @@ def lines_of_code(path):
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 lines.difference_update(range(first.lineno, first.end_lineno + 1))
     return lines
+
+
+@pytest.mark.parametrize("room", sorted(RANK))
+def test_a_room_says_which_file_to_open_first(room):
+    words = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
+    files = re.findall(r"`([\w/]+\.py)`", words)
+    there = [name for name in files if (ROOT / room / name).exists()]
+    if room == "studies":  # whose text is how to write one, with its files
+        assert there
+        return
+    assert there == files != []
+    assert len(words.splitlines()) <= 6  # five and a blank one
 
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)
@@ -252,6 +268,44 @@ def test_public_names_exist_where_they_are_said_to_live(name):
     assert f"{value.__module__}.".startswith(f"{home}.")
     assert value.__doc__
     assert name in dir(pushforward)
+
+
+ALIKE = 12  # lines: from here on two places are one idea written twice
+DISTINCT, WORDS = 9, 70  # of such lines; below that they are a table or a signature
+
+
+def shapes(path):
+    """Lines of code with their numbers; names, strings and numbers are forgotten.
+
+    Docstrings, imports and lone punctuation are passed over.
+    """
+    source, imported = path.read_text(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imported.update(range(node.lineno, node.end_lineno + 1))
+    code = lines_of_code(path) - imported
+    rows = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kept = token.type == tokenize.OP or keyword.iskeyword(token.string)
+        if token.start[0] in code and token.string.strip():
+            rows.setdefault(token.start[0], []).append(token.string if kept else "x")
+    lines = ((line, " ".join(words)) for line, words in rows.items())
+    return [(line, shape) for line, shape in lines if re.search(r"\w", shape)]
+
+
+def test_no_two_places_are_alike():
+    seen, alike = {}, []
+    for path in MODULES:
+        rows = shapes(path)
+        for i in range(len(rows) - ALIKE + 1):
+            (first, _), *_ = window = rows[i : i + ALIKE]
+            key = tuple(shape for _, shape in window)
+            if len({*key}) < DISTINCT or len(" ".join(key).split()) < WORDS:
+                continue
+            place = f"{relative(path)}:{first}"
+            if seen.setdefault(key, place) != place:
+                alike.append(f"{place} is like {seen[key]}")
+    assert not alike, alike
 
 
 def test_no_two_files_of_tests_share_a_name():

@@ -1,9 +1,10 @@
 """`pushforward cite`: what to cite."""
 
-import sys
 from typing import Annotated
 
 import typer
+
+from pushforward.cli._answers import say
 
 
 def cite(
@@ -23,4 +24,4 @@ def cite(
         entries.append(_references.cite(getattr(pf, name)))
     if not names:
         entries += [_references.bibtex(key) for key in _references.PAPERS]
-    sys.stdout.write("\n\n".join(e for e in entries if e) + "\n")
+    say("\n\n".join(e for e in entries if e))

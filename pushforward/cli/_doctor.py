@@ -9,11 +9,10 @@ import pathlib
 import platform
 import shutil
 import subprocess
-import sys
 import tempfile
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-import typer
+from pushforward.cli._answers import AsJson, say
 
 CORE = "jax equinox diffrax numpy scipy zarr matplotlib safetensors typer rich".split()
 # extra: what it is for, and the modules that show it is there
@@ -42,23 +41,23 @@ class Check(NamedTuple):
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what works on this machine, and the command that fixes what does not."""
     checks = [*_system(), *_packages(), *_tools(), *_disk(), *_models()]
     if as_json:
-        sys.stdout.write(json.dumps([check._asdict() for check in checks]) + "\n")
+        say(json.dumps([check._asdict() for check in checks]))
         return
     for check in checks:
         mark = "ok     " if check.ok else "BROKEN " if check.needed else "missing"
-        sys.stdout.write(f"{mark} {check.what:12s} {check.detail}\n")
+        say(f"{mark} {check.what:12s} {check.detail}")
         if not check.ok:
-            sys.stdout.write(f"{'':20s} fix: {check.fix}\n")
+            say(f"{'':20s} fix: {check.fix}")
     broken = [check.what for check in checks if check.needed and not check.ok]
     absent = [check.what for check in checks if not check.ok and not check.needed]
     end = f"broken: {', '.join(broken)}" if broken else "simulations work here"
     more = f"; optional and missing: {', '.join(absent)}" if absent else ""
-    sys.stdout.write(f"{end}{more}.\n")
+    say(f"{end}{more}.")
 
 
 def _system() -> list[Check]:

@@ -15,14 +15,12 @@ from pushforward.cli import (
     _cite,
     _doctor,
     _explore,
-    _export,
+    _gulp,
     _match,
-    _models,
     _npmle,
     _probe,
     _show,
     _simulate,
-    _statistics,
     _study,
     _sweep,
 )
@@ -65,14 +63,14 @@ app = typer.Typer(
 app.command("simulate")(_simulate.simulate)
 app.command("show")(_show.show)
 app.command("explore")(_explore.explore)
-app.command("export")(_export.export)
-app.command("site")(_export.site)
+app.command("export")(_explore.export)
+app.command("site")(_explore.site)
 app.add_typer(_study.app, name="study")
 app.command("sweep")(_sweep.sweep)
 app.command("npmle")(_npmle.npmle)
-app.command("gulp")(_statistics.gulp)
+app.command("gulp")(_gulp.gulp)
 app.command("match")(_match.match)
-app.add_typer(_models.app, name="models")
+app.add_typer(_probe.app, name="models")
 app.command("probe")(_probe.probe)
 app.command("doctor")(_doctor.doctor)
 app.command("cite")(_cite.cite)

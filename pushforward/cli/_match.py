@@ -5,11 +5,8 @@ import pathlib
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from pushforward.cli._statistics import need_folders, say
-
-status = Console(stderr=True, highlight=False)
+from pushforward.cli._answers import AsJson, Report, need_folders, say, status
 
 
 def match(
@@ -35,9 +32,7 @@ def match(
     polarity: Annotated[
         str | None, typer.Option(help="Of the scans: positive or negative.")
     ] = None,
-    report: Annotated[
-        pathlib.Path | None, typer.Option(help="A page with pictures (.html).")
-    ] = None,
+    report: Report = None,
     truth: Annotated[
         pathlib.Path | None,
         typer.Option(help="Known matches, perhaps not all: a column of ids per table."),
@@ -100,7 +95,7 @@ def match(
     logarithm: Annotated[
         bool, typer.Option("--log", help="Take logarithms of raw peak areas first.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Match the features of metabolomics tables (GromovMatcher), two or more."""
     from pushforward import statistics

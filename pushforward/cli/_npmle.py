@@ -2,15 +2,11 @@
 
 import json
 import pathlib
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from pushforward.cli._statistics import need_folders
-
-status = Console(stderr=True, highlight=False)
+from pushforward.cli._answers import AsJson, Report, need_folders, say, status
 
 
 def npmle(
@@ -61,10 +57,8 @@ def npmle(
         pathlib.Path | None,
         typer.Option(help="Write means, intervals, sign rates of each row (.csv)."),
     ] = None,
-    report: Annotated[
-        pathlib.Path | None, typer.Option(help="A page with pictures (.html).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    report: Report = None,
+    as_json: AsJson = False,
 ) -> None:
     """Fit a mixture without choosing the number of components.
 
@@ -93,13 +87,13 @@ def npmle(
     written = _written(fit, table, atoms, posterior, report)
     if as_json:
         found = mixtures.summary(fit, table) | {"written": written}
-        sys.stdout.write(json.dumps(found) + "\n")
+        say(json.dumps(found))
         return
     names = ", ".join(table.columns)
     lines = [f"{len(table.values)} rows of {names}", *str(fit).splitlines()]
     lines = [line for line in lines if not line.startswith("doubt:")]
     lines += [f"{what:12s}{path}" for what, path in written.items()]
-    sys.stdout.write("\n".join(lines) + "\n")
+    say("\n".join(lines))
 
 
 def _written(fit, table, atoms, posterior, report) -> dict[str, str]:

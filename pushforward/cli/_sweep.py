@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pushforward.cli import _spec
+from pushforward.cli._answers import AsJson, say
 
 FAILED = 4  # some cells could not be computed
 
@@ -35,7 +36,7 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would do, and stop.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compute a statistic over a grid of parameters; what is there is kept.
 
@@ -76,7 +77,7 @@ def sweep(
 
 def _say(values: dict, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(json.dumps(values) + "\n")
+        say(json.dumps(values))
         return
     lines = [f"{name:12s}{value}" for name, value in values.items()]
-    sys.stdout.write("\n".join(lines) + "\n")
+    say("\n".join(lines))

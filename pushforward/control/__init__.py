@@ -1,10 +1,14 @@
-"""Choose the field: optimal control of linear systems, PDEs and neural ODEs."""
+"""Choose the field: optimal control of neural ODEs, and of what moves no measure.
+
+Open `neural/problem.py` first. `steering` sends inputs to targets, `normalizing` builds
+maps neuron by neuron, `sparsity` switches layers off; `classical` has PDEs and linear
+systems. `estimators.py` puts all of it behind the interface of scikit-learn.
+"""
 
 from typing import Any
 
 from pushforward.control.classical import LinearQuadratic as LinearQuadratic
 from pushforward.control.classical import semi_lagrangian_value as semi_lagrangian_value
-from pushforward.control.neural.conversion import as_field as as_field
 from pushforward.control.neural.families import Bottleneck as Bottleneck
 from pushforward.control.neural.families import Readout as Readout
 from pushforward.control.neural.families import WeightsInside as WeightsInside
@@ -32,6 +36,7 @@ from pushforward.control.neural.problem import RungeKutta as RungeKutta
 from pushforward.control.neural.problem import TrainingProblem as TrainingProblem
 from pushforward.control.neural.targets import target_problem as target_problem
 from pushforward.control.neural.trained import Trained as Trained
+from pushforward.control.neural.trained import as_field as as_field
 from pushforward.control.neural.training import (
     minimal_norm_interpolator as minimal_norm_interpolator,
 )

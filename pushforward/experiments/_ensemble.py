@@ -9,8 +9,10 @@ same bits whatever runs beside it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
+import threading
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
@@ -20,11 +22,30 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pushforward._seeds import key_for
-from pushforward.experiments._compiled import one_shape
 from pushforward.experiments._experiment import Experiment
 from pushforward.experiments._random_heads import with_weights
 from pushforward.flows import OnlyObservables, Trajectory, flow
 from pushforward.io import to_json
+
+TURN = threading.Lock()
+
+
+def one_shape(function: Callable) -> Callable:
+    """`jit` for arguments of one shape; those that factorize matrices take turns."""
+    program, compiling = jax.jit(function), threading.Lock()
+    ready: list[tuple[Any, bool]] = []
+
+    def call(*arguments):
+        with compiling:
+            if not ready:
+                lowered = program.lower(*arguments)
+                ready.append((lowered.compile(), "lapack" in lowered.as_text()))
+        compiled, factorizes = ready[0]
+        with TURN if factorizes else contextlib.nullcontext():
+            return jax.block_until_ready(compiled(*arguments))
+
+    return call
+
 
 FITS = 2**28  # entries of the tables that all lanes of a GPU may hold at once
 PROGRAMS = 64  # kept; each holds memory maps, of which a process has 65,530

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from pushforward._shapes import Number
 from pushforward.fields._drive import Drive, Motion
-from pushforward.fields._weights import Factored, apply, inward, outward
+from pushforward.fields.attention._weights import Factored, apply, inward, outward
 from pushforward.measures import Gaussian
 
 

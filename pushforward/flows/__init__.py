@@ -1,4 +1,9 @@
-"""The verb `flow`, its solvers, noise and trajectories."""
+"""The verb `flow`, its solvers, noise and trajectories.
+
+Open `_flow.py` first: it picks the loop, `_hosted.py` or `_traced.py` under jit. One
+step is `_advance.py`; `_solver.py` says what a solver does, `_store.py` what a store
+must do. In `merging` coincident tokens become one.
+"""
 
 from pushforward.flows._adaptive import Adaptive as Adaptive
 from pushforward.flows._advance import Carry as Carry
@@ -8,7 +13,6 @@ from pushforward.flows._fixed import Layers as Layers
 from pushforward.flows._fixed import LieTrotter as LieTrotter
 from pushforward.flows._fixed import MomentumLayers as MomentumLayers
 from pushforward.flows._flow import flow as flow
-from pushforward.flows._merge import Merge as Merge
 from pushforward.flows._noise import AbstractNoise as AbstractNoise
 from pushforward.flows._noise import Brownian as Brownian
 from pushforward.flows._noise import CommonNoise as CommonNoise
@@ -37,3 +41,4 @@ from pushforward.flows._times import OnlyObservables as OnlyObservables
 from pushforward.flows._times import bracket as bracket
 from pushforward.flows._trajectory import Merges as Merges
 from pushforward.flows._trajectory import Trajectory as Trajectory
+from pushforward.flows.merging._merge import Merge as Merge

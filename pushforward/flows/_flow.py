@@ -27,8 +27,6 @@ from pushforward.flows._density_flow import check_density, density_solver
 from pushforward.flows._fixed import AbstractLayers, Heun, Layers
 from pushforward.flows._gaussian_flow import check_gaussian, gaussian_solver
 from pushforward.flows._hosted import flow_hosted
-from pushforward.flows._merge import Merge
-from pushforward.flows._merging_flow import flow_merging
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._random_weights import needs_layers
 from pushforward.flows._recorder import Recorder, check_observe
@@ -37,6 +35,8 @@ from pushforward.flows._store import Problem, open_store
 from pushforward.flows._times import OnlyObservables, layer_starts, save_times
 from pushforward.flows._traced import flow_traced
 from pushforward.flows._trajectory import Trajectory
+from pushforward.flows.merging._flow import flow_merging
+from pushforward.flows.merging._merge import Merge
 from pushforward.measures import AbstractMeasure, Density, Gaussian, Particles
 from pushforward.spaces import Sphere, TangentBundle
 

@@ -20,7 +20,36 @@ class AbstractLayerNoise(AbstractNoise):
     """
 
 
-class RandomWeights(AbstractLayerNoise):
+class AbstractInitialWeights(AbstractLayerNoise):
+    """The random weights of a Transformer before training."""
+
+    beta: Float[Array, ""]
+    sigma: Float[Array, ""]
+    head_dimension: int | None = eqx.field(static=True)
+
+    def __init__(self, beta: Number, sigma: Number, head_dimension: int | None):
+        self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
+        if head_dimension is not None:
+            why = "Leave it out for square factors."
+            head_dimension = whole("head_dimension", head_dimension, 1, why)
+        self.head_dimension = head_dimension
+
+    def _drawn(self, key: PRNGKeyArray, count: int, rows: int, mu: Particles):
+        """Twice `count` normal matrices of so many rows, and a key for the rest."""
+        keys = jax.random.split(key, 3)
+        shape = count, rows, self.head_dimension or mu.d
+        dtype = mu.points.dtype
+        first, second = (jax.random.normal(one, shape, dtype) for one in keys[:2])
+        return first, second, keys[2]
+
+    def _barycenters(self, P, Q, mu: Particles) -> Float[Array, "h n d"]:
+        """sum_k w_k softmax_k(beta sigma^2 <p_i, q_k>) x_k for every head."""
+        beta = (self.beta * self.sigma**2).astype(mu.points.dtype)
+        logits = beta * jnp.einsum("hid,hkd->hik", P, Q) + mu.log_weights[None, None, :]
+        return jax.nn.softmax(logits, axis=-1) @ mu.points
+
+
+class RandomWeights(AbstractInitialWeights):
     """A Transformer at initialization: every layer and head draws its own weights.
 
     x_i <- normalize(x_i + (h/H) sum_heads V m_i),
@@ -43,10 +72,7 @@ class RandomWeights(AbstractLayerNoise):
     4
     """
 
-    beta: Float[Array, ""]
-    sigma: Float[Array, ""]
     heads: int = eqx.field(static=True)
-    head_dimension: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -56,28 +82,22 @@ class RandomWeights(AbstractLayerNoise):
         heads: int = 1,
         head_dimension: int | None = None,
     ):
-        self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
+        super().__init__(beta, sigma, head_dimension)
         self.heads = whole("heads", heads, 1)
-        self.head_dimension = _head_dimension(head_dimension)
 
     def increment(
         self, key: PRNGKeyArray, h: Number, mu: Particles
     ) -> Float[Array, "n d"]:
         """(h/H) times the sum over heads of V m_i."""
-        x, d, k = mu.points, mu.d, self.head_dimension or mu.d
-        dtype = x.dtype
-        keys = jax.random.split(key, 3)
-        W, W_key = (
-            jax.random.normal(one, (self.heads, d, k), dtype) for one in keys[:2]
-        )
-        V = jax.random.normal(keys[2], (self.heads, d, d), dtype)
-        beta = (self.beta * self.sigma**2).astype(dtype)
-        m = _barycenters(beta, x @ W_key, x @ W, mu)
-        step = (jnp.asarray(h) / self.heads / jnp.sqrt(float(d))).astype(dtype)
+        W, W_key, key = self._drawn(key, self.heads, mu.d, mu)
+        x, d = mu.points, mu.d
+        V = jax.random.normal(key, (self.heads, d, d), x.dtype)
+        m = self._barycenters(x @ W_key, x @ W, mu)
+        step = (jnp.asarray(h) / self.heads / jnp.sqrt(float(d))).astype(x.dtype)
         return step * jnp.einsum("hnd,hed->ne", m, V)
 
 
-class GramNoise(AbstractLayerNoise):
+class GramNoise(AbstractInitialWeights):
     """The homogenized diffusion, driven by the Gram matrix of the tokens alone.
 
     x <- normalize(x + Z), Z Gaussian with covariance (h/d) s_ij I, s = E[Pi G Pi^T],
@@ -91,10 +111,7 @@ class GramNoise(AbstractLayerNoise):
     coincident tokens part by the square root of that. [koubbi2026homogenized]
     """
 
-    beta: Float[Array, ""]
-    sigma: Float[Array, ""]
     draws: int = eqx.field(static=True)
-    head_dimension: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -104,30 +121,21 @@ class GramNoise(AbstractLayerNoise):
         draws: int = 16,
         head_dimension: int | None = None,
     ):
-        self.beta, self.sigma = scalar("beta", beta), scalar("sigma", sigma)
-        self.draws = whole("draws", draws, 1)
-        self.head_dimension = _head_dimension(head_dimension)
+        super().__init__(beta, sigma, head_dimension)
+        why = "The covariance of a step is a mean over them."
+        self.draws = whole("draws", draws, 1, why)
 
     def increment(
         self, key: PRNGKeyArray, h: Number, mu: Particles
     ) -> Float[Array, "n d"]:
         """sqrt(h) times a Gaussian of the averaged covariance."""
-        x, n, k = mu.points, mu.n, self.head_dimension or mu.d
-        dtype, keys = x.dtype, jax.random.split(key, 3)
+        x = mu.points
+        P, Q, key = self._drawn(key, self.draws, mu.n, mu)
         root = _cholesky(x @ x.T)
-        P, Q = (
-            root @ jax.random.normal(one, (self.draws, n, k), dtype) for one in keys[:2]
-        )
-        m = _barycenters((self.beta * self.sigma**2).astype(dtype), P, Q, mu)
+        m = self._barycenters(root @ P, root @ Q, mu)
         s = jnp.einsum("hid,hjd->ij", m, m) / self.draws
-        normal = jax.random.normal(keys[2], x.shape, dtype)
-        return jnp.sqrt(h / mu.d).astype(dtype) * (_cholesky(s) @ normal)
-
-
-def _barycenters(beta: Number, P, Q, mu: Particles) -> Float[Array, "h n d"]:
-    """sum_k w_k softmax_k(beta <p_i, q_k>) x_k for every head."""
-    logits = beta * jnp.einsum("hid,hkd->hik", P, Q) + mu.log_weights[None, None, :]
-    return jax.nn.softmax(logits, axis=-1) @ mu.points
+        normal = jax.random.normal(key, x.shape, x.dtype)
+        return jnp.sqrt(h / mu.d).astype(x.dtype) * (_cholesky(s) @ normal)
 
 
 def _cholesky(matrix: Float[Array, "n n"]) -> Array:
@@ -135,12 +143,6 @@ def _cholesky(matrix: Float[Array, "n n"]) -> Array:
     return jnp.linalg.cholesky(
         matrix + jitter * jnp.eye(len(matrix), dtype=matrix.dtype)
     )
-
-
-def _head_dimension(value: int | None) -> int | None:
-    if value is None:
-        return None
-    return whole("head_dimension", value, 1, "Leave it out for square factors.")
 
 
 def needs_layers(noise: AbstractNoise | None) -> None:

@@ -1,4 +1,8 @@
-"""Energies on measures, their first variations, and the metrics of their flows."""
+"""Energies on measures, their first variations, and the metrics of their flows.
+
+Open `_functional.py` first: what a functional is. `_minimizer.py` minimizes one over
+all measures, with a certificate; `_second_order.py` tests what it found.
+"""
 
 from pushforward.functionals._entropy import Entropy as Entropy
 from pushforward.functionals._entropy import FreeEnergy as FreeEnergy
@@ -10,8 +14,6 @@ from pushforward.functionals._frank_wolfe import (
 from pushforward.functionals._functional import AbstractFunctional as AbstractFunctional
 from pushforward.functionals._functional import FunctionalMultiple as FunctionalMultiple
 from pushforward.functionals._functional import FunctionalSum as FunctionalSum
-from pushforward.functionals._hessian import Hessian as Hessian
-from pushforward.functionals._hessian import hessian as hessian
 from pushforward.functionals._interaction import InteractionEnergy as InteractionEnergy
 from pushforward.functionals._interaction import code_energy as code_energy
 from pushforward.functionals._interaction import paper_energy as paper_energy
@@ -34,6 +36,8 @@ from pushforward.functionals._perceptron_potential import (
 from pushforward.functionals._perceptron_potential import exact_gelu as exact_gelu
 from pushforward.functionals._perceptron_potential import primitive_of as primitive_of
 from pushforward.functionals._polish import settled as settled
+from pushforward.functionals._second_order import Hessian as Hessian
 from pushforward.functionals._second_order import SecondOrder as SecondOrder
+from pushforward.functionals._second_order import hessian as hessian
 from pushforward.functionals._second_order import second_order as second_order
 from pushforward.functionals._sinkhorn_energy import SinkhornEnergy as SinkhornEnergy

@@ -1,4 +1,9 @@
-"""Runs and specifications on disk."""
+"""Runs and specifications on disk.
+
+Open `_run.py` first: a run as it is written and read; `_spec.py` is the text of
+objects, `_names.py` the names of classes, `_disk.py` how files appear whole, and the
+lock.
+"""
 
 from pushforward.io._disk import FolderLock as FolderLock
 from pushforward.io._layout import read_attributes as read_attributes

@@ -1,4 +1,8 @@
-"""What moves: weighted atoms, densities and Gaussians, and where they start."""
+"""What moves: weighted atoms, densities and Gaussians, and where they start.
+
+Open `_measure.py` first: what all have; then `_particles.py`, `_density.py` (on a
+basis, `_basis.py`) and `_gaussian.py`. `_initial.py` has the starts.
+"""
 
 from pushforward.measures._basis import AbstractBasis as AbstractBasis
 from pushforward.measures._components import components as components

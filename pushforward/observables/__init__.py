@@ -1,4 +1,7 @@
-"""Functions of a measure: what there is to see."""
+"""Functions of a measure: what there is to see.
+
+Open `_cosines.py` first: what most runs record; `_life.py` looks at whole runs.
+"""
 
 from pushforward.observables._attention import attention_entropy as attention_entropy
 from pushforward.observables._attention import attention_matrix as attention_matrix
@@ -11,6 +14,7 @@ from pushforward.observables._clusters import CLUSTER_RADIUS as CLUSTER_RADIUS
 from pushforward.observables._clusters import ClusterCount as ClusterCount
 from pushforward.observables._clusters import Clusters as Clusters
 from pushforward.observables._clusters import LargestMass as LargestMass
+from pushforward.observables._clusters import Mode as Mode
 from pushforward.observables._clusters import Partition as Partition
 from pushforward.observables._cosines import ClosePairs as ClosePairs
 from pushforward.observables._cosines import cosine_histogram as cosine_histogram
@@ -28,4 +32,3 @@ from pushforward.observables._limits import ParallelSubspaces as ParallelSubspac
 from pushforward.observables._limits import distance_to_set as distance_to_set
 from pushforward.observables._limits import hull_volume as hull_volume
 from pushforward.observables._limits import limit_set_gap as limit_set_gap
-from pushforward.observables._modes import Mode as Mode

@@ -1,4 +1,4 @@
-"""Clusters: tokens that have come together."""
+"""Clusters: tokens that have come together; peaks of a density."""
 
 import dataclasses
 
@@ -6,10 +6,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Complex, Float, Int
 
-from pushforward._checks import is_traced, measure, positive
-from pushforward.measures import Particles
+from pushforward._checks import is_traced, measure, positive, whole
+from pushforward.measures import Density, Particles
 
 CLUSTER_RADIUS = 0.05  # geodesic: where a command or a picture counts clusters
 
@@ -104,3 +104,28 @@ def _first_of_chain(mu: Particles, radius: float) -> Int[Array, "n"]:
     changed = lambda state: (state[0] != state[1]).any()  # noqa: E731
     step = lambda state: (state[1], spread(state[1]))  # noqa: E731
     return jax.lax.while_loop(changed, step, (start, spread(start)))[1]
+
+
+class Mode(eqx.Module):
+    """Mode (k, m) of a density or of particles: for `observe=`.
+
+    On the circle int e^{-ik theta} dmu, on S^2 sqrt(4 pi/(2k + 1)) int conj(Y_km) dmu,
+    on other spheres int P_k dmu about the last axis; one at most.
+
+    >>> Mode(1)(Particles.equispaced(Circle(), 1)).real.item()
+    1.0
+    """
+
+    k: int = eqx.field(static=True)
+    m: int = eqx.field(static=True)
+
+    def __init__(self, k: int, m: int = 0):
+        self.k, self.m = whole("k", k, 0), whole("m", m, 0)
+
+    def __call__(
+        self, mu: Particles | Density
+    ) -> Complex[Array, ""] | Float[Array, ""]:
+        """The mode, complex on the circle and on S^2."""
+        if isinstance(mu, Particles):
+            mu = Density.from_particles(mu, max(self.k, 1))
+        return mu.mode(self.k, self.m)

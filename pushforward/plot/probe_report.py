@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
-from pushforward.plot._cosines import cosine_histograms
 from pushforward.plot.layer_similarity import layer_similarity, similarity_maps
 from pushforward.plot.probing import (
     cluster_counts,
@@ -22,6 +21,7 @@ from pushforward.plot.probing import (
     spectra,
     token_maps,
 )
+from pushforward.plot.runs._cosines import cosine_histograms
 from pushforward.probe import Examination, evenly
 from pushforward.probe import reasons as because
 from pushforward.probe import sentences as say

@@ -1,4 +1,8 @@
-"""Real Transformers: hidden states and weights as trajectories and fields."""
+"""Real Transformers: hidden states and weights as trajectories and fields.
+
+Open `_recording.py` first: what is kept of a sentence; `_transformer.py` runs a model
+from its weights, `_loading.py` finds them, `_examination.py` compares with the theory.
+"""
 
 from pushforward.probe._catalogue import Package as Package
 from pushforward.probe._catalogue import get_model as get_model

@@ -1,4 +1,7 @@
-"""Where points live."""
+"""Where points live.
+
+Open `_space.py` first: what a space does.
+"""
 
 from pushforward.spaces._euclidean import Euclidean as Euclidean
 from pushforward.spaces._product import Product as Product

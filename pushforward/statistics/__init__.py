@@ -1,4 +1,8 @@
-"""Learn from samples: mixtures, representations, covariance and table alignment."""
+"""Learn from samples: mixtures, representations, covariance and table alignment.
+
+Open `matching.py` first for tables of features, `representations.py` for distances
+between networks, `covariances.py` for alignment; `mixtures` has the NPMLE.
+"""
 
 from pushforward.statistics._matrices import normalized as normalized
 from pushforward.statistics._swaps import GromovWasserstein as GromovWasserstein

@@ -1,15 +1,16 @@
 """One folder per paper: figures and claims.
 
-A study is a package with `study.py` (a frozen dataclass `Parameters` with the class
-methods `quick()` and `full()`, and `TITLE`, `PAPER`), `figures.py` (`FIGURES`: name ->
-(compute, draw); `compute(parameters)` returns a dict of arrays, `draw(data)` returns a
-matplotlib figure), `claims.py` (`CLAIMS`: a tuple of functions of the parameters, each
-returning a `Claim`) and `README.md`. Optional: `FILMS` in `figures.py`, name ->
-film(path, parameters), which writes one; `presets.py` with `states(parameters)`, a
-tuple of `Preset`s; the explorer offers them by name, with the paper as reference;
-`runs.py` with `experiments(parameters)`, the runs behind figures and claims by name,
-and `SHOWN`: figure, or function of a claim -> name of its experiment. A study without
-flows says why in `NO_RUNS` of its `study.py`.
+A study is a package with `study.py` (a frozen dataclass `Parameters` whose defaults are
+quick, with a class method `full()`, and `TITLE`, `PAPER`), `figures.py` (`FIGURES`:
+name -> (compute, draw); `compute(parameters)` returns a dict of arrays, `draw(data)`
+returns a matplotlib figure), `claims.py` (`CLAIMS`: a tuple of functions of the
+parameters, each returning a `Claim`) and `README.md`. Optional: `FILMS` in
+`figures.py`, name -> film(path, parameters), which writes one; `presets.py` with
+`states(parameters)`, a tuple of `Preset`s; the explorer offers them by name, with the
+paper as reference; `runs.py` with `experiments(parameters)`, the runs behind figures
+and claims by name, and `SHOWN`: name of an experiment -> its figures, and functions of
+its claims. `_runner.py` finds and runs them. A study without flows says why in
+`NO_RUNS` of its `study.py`.
 """
 
 from pushforward.studies._claims import Claim as Claim
@@ -26,6 +27,7 @@ from pushforward.studies._claims import within as within
 from pushforward.studies._presets import Preset as Preset
 from pushforward.studies._presets import all_presets as all_presets
 from pushforward.studies._presets import presets as presets
+from pushforward.studies._runner import AbstractParameters as AbstractParameters
 from pushforward.studies._runner import draw as draw
 from pushforward.studies._runner import experiment_of as experiment_of
 from pushforward.studies._runner import experiments as experiments

@@ -1,15 +1,31 @@
 """Finding studies, drawing their figures and verifying their claims."""
 
+import abc
 import dataclasses
 import importlib.util
 import pathlib
 import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Self
 
 from pushforward.errors import InputError
 from pushforward.experiments import Experiment
 from pushforward.studies._claims import Claim
+
+
+class AbstractParameters(abc.ABC):
+    """The sizes of a study, a frozen dataclass: its defaults take seconds a claim."""
+
+    @classmethod
+    def quick(cls) -> Self:
+        """Seconds per claim on two cores."""
+        return cls()
+
+    @classmethod
+    @abc.abstractmethod
+    def full(cls) -> Self:
+        """The sizes of the paper, or what a machine does in minutes."""
 
 
 def names() -> list[str]:
@@ -44,7 +60,8 @@ def experiments(name: str, full: bool = False) -> dict[str, Experiment]:
 def experiment_of(name: str, shown: str) -> str:
     """The experiment behind a figure, or behind the claim of that function; or ""."""
     runs = _runs(name)
-    return "" if runs is None else runs.SHOWN.get(shown, "")
+    there = {} if runs is None else runs.SHOWN
+    return next((run for run, seen in there.items() if shown in seen), "")
 
 
 def _runs(name: str) -> ModuleType | None:

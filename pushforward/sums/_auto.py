@@ -12,8 +12,8 @@ from pushforward._checks import whole
 from pushforward.sums import _native
 from pushforward.sums._exact import DENSE_PAIRS, FEW_PAIRS, Exact
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
-from pushforward.sums._pallas import FusedGPU
-from pushforward.sums._spectral import Spectral, largest_beta, tolerance
+from pushforward.sums.gpu._fused import FusedGPU
+from pushforward.sums.modes._spectral import Spectral, largest_beta, tolerance
 
 
 class Auto(AbstractSum):

@@ -16,9 +16,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
+from pushforward.sums._by_rows import error_on, recompute_exactly
 from pushforward.sums._kernel import AbstractSum, Kernel, KernelSum
-from pushforward.sums._some_rows import error_on, recompute_exactly
-from pushforward.sums._spectral import tolerance
+from pushforward.sums.modes._spectral import tolerance
 
 CANDIDATES = 4  # keys looked at for each landmark
 RESOLVED = 1e-12  # a landmark that adds less is left out: rounding would decide

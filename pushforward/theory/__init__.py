@@ -1,4 +1,10 @@
-"""Closed forms and predictions. Imports no simulator, so that agreement is evidence."""
+"""Closed forms and predictions. Imports no simulator, so that agreement is evidence.
+
+A file per subject; open `two_tokens.py` first, the smallest. Attention on the sphere is
+in `equiangular`, `metastability`, `stability`, `staircase`, in R^d in `limit_shapes`
+and `polytope`, causal in `causal` and `parking`, with noise in `noisy` and
+`transition`.
+"""
 
 from pushforward.theory import causal as causal
 from pushforward.theory import circle as circle

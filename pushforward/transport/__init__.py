@@ -1,4 +1,8 @@
-"""Optimal transport between measures: plans, distances, maps, barycenters, flows."""
+"""Optimal transport between measures: plans, distances, maps, barycenters, flows.
+
+Open `_exact.py` for exact plans, `_sinkhorn.py` for entropic ones, `_gaussian.py` for
+closed forms and `_gromov.py` for spaces that cannot be compared point by point.
+"""
 
 from pushforward.transport._atoms import Atoms as Atoms
 from pushforward.transport._atoms import Plan as Plan

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pushforward.experiments import _compiled
+from pushforward.experiments import _ensemble
 
 
 def test_two_threads_that_factorize_come_to_an_end(sine):
     x = np.stack([sine(64, 16)] * 8)
-    triangle = _compiled.one_shape(jax.vmap(lambda x: jnp.linalg.qr(x)[1]))
+    triangle = _ensemble.one_shape(jax.vmap(lambda x: jnp.linalg.qr(x)[1]))
     faulthandler.dump_traceback_later(300, exit=True)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: np.asarray(triangle(x)), range(400)))
@@ -32,8 +32,8 @@ def test_only_programs_that_factorize_wait(monkeypatch):
         def __exit__(self, *_):
             pass
 
-    monkeypatch.setattr(_compiled, "TURN", Seen())
-    square = _compiled.one_shape(jax.vmap(lambda x: x @ x))
+    monkeypatch.setattr(_ensemble, "TURN", Seen())
+    square = _ensemble.one_shape(jax.vmap(lambda x: x @ x))
     assert square(np.ones((2, 3, 3)))[0, 0, 0] == 3 and taken == []
-    _compiled.one_shape(jax.vmap(jnp.linalg.eigvalsh))(np.ones((2, 3, 3)))
+    _ensemble.one_shape(jax.vmap(jnp.linalg.eigvalsh))(np.ones((2, 3, 3)))
     assert taken == [1]

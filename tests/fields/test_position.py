@@ -136,3 +136,16 @@ def test_gradients_flow_through_biases(sine):
     slope, h = 0.3, 1e-6
     numeric = (speed(slope + h) - speed(slope - h)) / (2 * h)
     assert float(jax.grad(speed)(slope)) == pytest.approx(float(numeric), rel=1e-6)
+
+
+def test_matrices_are_those_of_other_heads(sine):
+    """A pair V = (O, U) is their product; matrices that do not fit are refused."""
+    O, U = np.random.default_rng(6).standard_normal((2, 3, 2))
+    mu = pf.Particles(pf.Sphere(3), sine(5, 3))
+    pair = PositionAttention(2.0, Alibi(0.5), V=(O, U.T))(0.0, mu).v
+    whole = PositionAttention(2.0, Alibi(0.5), V=O @ U.T)(0.0, mu).v
+    assert np.abs(np.asarray(pair - whole)).max() < 1e-13
+    with pytest.raises(InputError, match="`Q` must be square"):
+        PositionAttention(2.0, Alibi(0.5), Q=np.ones((2, 3)))
+    with pytest.raises(InputError, match="`Q` must act on points"):
+        PositionAttention(2.0, Alibi(0.5), Q=np.eye(2))(0.0, mu)

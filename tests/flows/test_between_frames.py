@@ -9,7 +9,7 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.plot._history import as_history
+from pushforward.plot.runs._history import as_history
 
 
 def curve(weights, times=(0.0, 1.0), log_times=None, angles=(0.0, 0.4)):

@@ -8,7 +8,13 @@ import pytest
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.fields import Alibi, PositionAttention
-from pushforward.flows._merge import FEW, Slots, lowest_in_reach, merge_once, some_close
+from pushforward.flows.merging._merge import (
+    FEW,
+    Slots,
+    lowest_in_reach,
+    merge_once,
+    some_close,
+)
 from pushforward.observables import cluster_life
 
 RADII = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

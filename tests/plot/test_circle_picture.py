@@ -4,7 +4,7 @@ from conftest import trajectory_through
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.plot._colors import wheel
+from pushforward.plot.runs._colors import wheel
 
 
 def turning(laps: float = 2.5, frames: int = 200):

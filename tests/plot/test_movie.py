@@ -58,7 +58,7 @@ def test_gif_has_the_frames_asked(tmp_path, on_sphere):
 
 def test_the_film_follows_the_saved_times(tmp_path, monkeypatch):
     """Halfway through a film of times 0, 1, 100 the clock shows 1, not 50."""
-    from pushforward.plot import _movie
+    from pushforward.plot.runs import _movie
 
     shown = []
     original = _movie._Film._set

@@ -8,9 +8,9 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.plot._cosines import bin_count, pairs
-from pushforward.plot._history import as_history, numbers
-from pushforward.plot._principal import principal
+from pushforward.plot.runs._cosines import bin_count, pairs
+from pushforward.plot.runs._history import as_history, numbers
+from pushforward.plot.runs._principal import principal
 
 
 def test_series_draws_values_and_theory(on_sphere):

@@ -3,9 +3,9 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.plot._beads import LEAST, WHOLE, radii
-from pushforward.plot._globe import strength
-from pushforward.plot._history import as_history
+from pushforward.plot.runs._beads import LEAST, WHOLE, radii
+from pushforward.plot.runs._globe import strength
+from pushforward.plot.runs._history import as_history
 
 
 def beads(ax):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pushforward as pf
-from pushforward.cli import _statistics, main
+from pushforward.cli import _gulp, main
 
 GOOD = """row ID,row m/z,row retention time,s0 Peak area,s1 Peak area,s2 Peak area
 F0,180.0634,2.31,10500.0,9800.0,12100.5
@@ -155,7 +155,7 @@ def test_gulp_by_blocks_and_layers_of_a_run(monkeypatch, run, tmp_path, capsys):
         np.save(tmp_path / f"net{k}" / "last.npy", rng.normal(size=(60, 3)))
     found = []
     for large in (1e9, 1.0):
-        monkeypatch.setattr(_statistics, "LARGE", large)
+        monkeypatch.setattr(_gulp, "LARGE", large)
         words = "gulp net0 net1 --bootstrap 20 --json --out d.csv"
         monkeypatch.setattr(sys, "argv", ["pushforward", *words.split()])
         with pytest.raises(SystemExit):

@@ -31,8 +31,8 @@ from pushforward._references import bibtex
 from pushforward.errors import InputError
 from pushforward.plot.style import new_figure
 from pushforward.studies import part
-from pushforward.studies.empirical_bayes import _denoisers
-from pushforward.studies.noise_transition import _runs
+from pushforward.studies.empirical_bayes import runs as denoisers
+from pushforward.studies.noise_transition import runs as transition
 
 STUDIES = (
     "noise_transition normalization context_length density_modes negative_beta "
@@ -113,19 +113,19 @@ def test_every_figure_is_drawn(study):
 
 def test_a_scan_tells_a_branch_that_turns_back():
     """The sign on which the conjecture rests: USA turns back at beta = 4, SA not."""
-    assert _runs.rise(4.0, 3, softmax=False) < -1
-    assert _runs.rise(4.0, 3, softmax=True) == pytest.approx(0.383054, abs=1e-5)
+    assert transition.rise(4.0, 3, softmax=False) < -1
+    assert transition.rise(4.0, 3, softmax=True) == pytest.approx(0.383054, abs=1e-5)
 
 
 def test_a_branch_too_sharp_to_follow_is_no_number():
-    assert np.isnan(_runs.rise(20.0, 64, softmax=False))
+    assert np.isnan(transition.rise(20.0, 64, softmax=False))
 
 
 def test_one_step_is_the_posterior_mean_of_its_context():
     context, y = np.array([-1.0, 2.0]), np.array([0.3])
     w = np.exp(-2.0 * (y[0] - context) ** 2 / 2)
     known = w @ context / w.sum()
-    assert _denoisers.posterior_mean(y, context, 2.0)[0] == pytest.approx(known)
+    assert denoisers.posterior_mean(y, context, 2.0)[0] == pytest.approx(known)
 
 
 def test_the_best_rule_of_a_uniform_prior():
@@ -133,7 +133,7 @@ def test_the_best_rule_of_a_uniform_prior():
     theta = np.linspace(-3, 3, 20_001)
     w = np.exp(-((1.7 - theta) ** 2) / 2)
     known = w @ theta / w.sum()
-    found = _denoisers.bayes(np.array([1.7]), "uniform")[0]
+    found = denoisers.bayes(np.array([1.7]), "uniform")[0]
     assert found == pytest.approx(known, abs=1e-4)
 
 

@@ -45,7 +45,9 @@ def test_runs_are_experiments_and_figures_and_claims_name_them(name):
     figures = set(studies.part(name, "figures").FIGURES)
     claims = {claim.__name__ for claim in studies.part(name, "claims").CLAIMS}
     shown = studies.part(name, "runs").SHOWN
-    assert set(shown) <= figures | claims and set(shown.values()) <= set(found)
+    named = [name for seen in shown.values() for name in seen]
+    assert set(named) <= figures | claims and set(shown) <= set(found)
+    assert len(named) == len(set(named))
 
 
 def test_a_claim_carries_the_name_of_its_experiment():

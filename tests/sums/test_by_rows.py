@@ -7,7 +7,7 @@ import pytest
 
 import pushforward as pf
 from pushforward.fields import Alibi, DecayingAttention, HardRelaxation
-from pushforward.flows._merge import Slots, lowest_in_reach
+from pushforward.flows.merging._merge import Slots, lowest_in_reach
 from pushforward.observables import ClosePairs, effective_rank
 from pushforward.sums import _by_rows, by_rows
 

@@ -21,11 +21,11 @@ from pushforward.sums import (
     describe,
 )
 from pushforward.sums._auto import spectral_limit
-from pushforward.sums._native_circle import NativeModes
-from pushforward.sums._pallas_circle import FusedModes
-from pushforward.sums._pallas_sphere import FusedHarmonics
-from pushforward.sums._spectral import transform_for
-from pushforward.sums._sphere import Harmonics
+from pushforward.sums.gpu._circle import FusedModes
+from pushforward.sums.gpu._sphere import FusedHarmonics
+from pushforward.sums.modes._native_circle import NativeModes
+from pushforward.sums.modes._spectral import transform_for
+from pushforward.sums.modes._sphere import Harmonics
 
 
 def kernel(n, d, beta=9.0, **flags):
@@ -183,7 +183,7 @@ def test_spectral_refuses_what_it_cannot_sum():
 def test_check_passes_on_good_rows_and_stops_on_bad_ones(monkeypatch):
     problem = kernel(400, 2, unit=True)
     Spectral(check=20)(problem)
-    from pushforward.sums import _circle
+    from pushforward.sums.modes import _circle
 
     monkeypatch.setattr(_circle, "ROUNDING", 0.0)
     wrong = _circle.coefficients

@@ -9,12 +9,14 @@ import pytest
 from scipy.special import ive
 from thinned import thinned
 
-from pushforward.sums import Exact, Kernel, Spectral, _pallas_sphere, _spectral, _sphere
+from pushforward.sums import Exact, Kernel, Spectral
 from pushforward.sums._blocks import Tiles
-from pushforward.sums._pallas import FusedGPU, HalfGPU
-from pushforward.sums._pallas_circle import FusedModes, circle_sums
-from pushforward.sums._pallas_sphere import FusedHarmonics
-from pushforward.sums._wide import wide_sum
+from pushforward.sums.gpu import _sphere as _gpu_sphere
+from pushforward.sums.gpu._circle import FusedModes, circle_sums
+from pushforward.sums.gpu._fused import FusedGPU, HalfGPU
+from pushforward.sums.gpu._sphere import FusedHarmonics
+from pushforward.sums.gpu._wide import wide_sum
+from pushforward.sums.modes import _spectral, _sphere
 
 
 def problem(n, d, beta, causal, seed):
@@ -134,7 +136,7 @@ def test_drift_on_s2_by_fused_harmonics_equals_the_exact_one(beta, monkeypatch):
 
 @pytest.mark.parametrize("beta", [1e-9, 1e-3, 9.0, -9.0, 900.0])
 def test_harmonic_coefficients_are_spherical_bessel_functions(beta):
-    found = _pallas_sphere.coefficients(jnp.asarray(beta))
+    found = _gpu_sphere.coefficients(jnp.asarray(beta))
     known = _sphere.coefficients(beta, len(found))
     np.testing.assert_allclose(found, known, atol=2e-15)
 

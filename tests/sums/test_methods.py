@@ -11,16 +11,16 @@ from numpy.testing import assert_allclose
 import pushforward as pf
 from pushforward.sums import Auto, Exact, Kernel, Nystrom, Spectral, _exact
 from pushforward.sums._blocks import Tiles, blocked
-from pushforward.sums._circle import LARGEST_BETA, Modes
 from pushforward.sums._exact import dense
 from pushforward.sums._kernel import AbstractSum
-from pushforward.sums._spectral import SAFETY, _spectral
 from pushforward.sums._symmetric import (
     compiled_pairs,
     differentiated_by_rows,
     symmetric,
     tiled_pairs,
 )
+from pushforward.sums.modes._circle import LARGEST_BETA, Modes
+from pushforward.sums.modes._spectral import SAFETY, _spectral
 
 
 class Tiled(AbstractSum):

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pushforward.sums import Exact, Kernel, Spectral, _exact, _native, _native_circle
-from pushforward.sums._circle import LARGEST_BETA, Modes
+from pushforward.sums import Exact, Kernel, Spectral, _exact, _native
 from pushforward.sums._exact import all_at_once, compiled_rows, dense
-from pushforward.sums._native_circle import NativeModes
 from pushforward.sums._symmetric import compiled_pairs
+from pushforward.sums.modes import _native_circle
+from pushforward.sums.modes._circle import LARGEST_BETA, Modes
+from pushforward.sums.modes._native_circle import NativeModes
 
 
 def sphere(n, d, dtype=jnp.float64, seed=0):

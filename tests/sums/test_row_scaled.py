@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pushforward.sums import Kernel, RowScaled
-from pushforward.sums import _row_scaled as row_scaled
+from pushforward.sums import _exact as row_scaled
 
 MANY = 400  # more than 2**17 pairs
 

@@ -1,1 +1,4 @@
-"""Neural ODEs as control systems: forms, losses, penalties, training."""
+"""Neural ODEs as control systems: forms, losses, penalties, training.
+
+Open `problem.py` first: what is minimized; `training.py` minimizes it.
+"""

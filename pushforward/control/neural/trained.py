@@ -9,9 +9,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pushforward.control._checks import count, finite
+from pushforward.control.neural.families import AbstractFamily
 from pushforward.control.neural.losses import L2
 from pushforward.control.neural.problem import Parameters, TrainingProblem
 from pushforward.errors import InputError
+from pushforward.fields import Perceptron, Switched
 
 
 @eqx.filter_jit
@@ -114,6 +116,21 @@ class Trained:
 
     def as_field(self):
         """The network as a `Switched` field of `Perceptron`s, ready for `flow`."""
-        from pushforward.control.neural.conversion import as_field
-
         return as_field(self)
+
+
+def layer_field(family: AbstractFamily, u) -> Perceptron:
+    """One layer's control as a `Perceptron`: x' = W sigma(A x + b) + c."""
+    W, A, b, c = family.matrices(jnp.asarray(u))
+    activation = family.activation  # type: ignore[attr-defined]
+    return Perceptron(W, A, b, activation, c=c)
+
+
+def as_field(trained: Trained) -> Switched:
+    """The trained network as a field on `Euclidean(d)`, piecewise constant in time.
+
+    `flow(field, mu, horizon, solver=Layers(dt))` repeats a network trained with
+    `Euler`; other schemes agree with the exact flow up to their order in dt.
+    """
+    fields = [layer_field(trained.problem.family, u) for u in trained.controls]
+    return Switched(fields, trained.times)

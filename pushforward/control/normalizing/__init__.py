@@ -1,4 +1,7 @@
-"""Normalizing flows built piece by piece from single ReLU neurons."""
+"""Normalizing flows built piece by piece from single ReLU neurons.
+
+Open `normalizing_flow.py` first; `blocks.py` has the pieces.
+"""
 
 from pushforward.control.normalizing.bases import StandardNormal as StandardNormal
 from pushforward.control.normalizing.bases import UnitCube as UnitCube

@@ -1,1 +1,4 @@
-"""Exact sparsity in depth: the L1 penalty under a bound switches layers off."""
+"""Exact sparsity in depth: the L1 penalty under a bound switches layers off.
+
+Open `training.py` first.
+"""

@@ -1,4 +1,7 @@
-"""Steering measures: one schedule of weights that sends inputs to targets."""
+"""Steering measures: one schedule of weights that sends inputs to targets.
+
+Open `planner.py` first: the schedule, step by step; `refining.py` improves it.
+"""
 
 from pushforward.control.steering.planner import steer as steer
 from pushforward.control.steering.refining import Refined as Refined

@@ -1,4 +1,7 @@
-"""Mixtures without a number of components: the NPMLE."""
+"""Mixtures without a number of components: the NPMLE.
+
+Open `_estimator.py` first; `_column_generation.py` solves, `_fit.py` is the answer.
+"""
 
 from typing import TYPE_CHECKING, Any
 

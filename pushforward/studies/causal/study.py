@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Clustering in causal attention masking"
 PAPER = "karagodin2024causal"
@@ -11,7 +11,7 @@ within, at_least, at_most, open_claim, paper = statements("causal", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes of the ensembles; everything else is fixed by the paper.
 
     - `runs`: sequences per temperature, followed to t = 50.
@@ -20,26 +20,13 @@ class Parameters:
     - `atlas_time`: how long the panels of the atlas run, 5000 in the paper.
     """
 
-    seed: int
-    n: int
-    betas: tuple[float, ...]
-    runs: int
-    curve_runs: int
-    draws: int
-    atlas_time: float
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(
-            seed=0,
-            n=200,
-            betas=(16.0, 64.0, 256.0),
-            runs=8,
-            curve_runs=40,
-            draws=300,
-            atlas_time=5000.0,
-        )
+    seed: int = 0
+    n: int = 200
+    betas: tuple[float, ...] = (16.0, 64.0, 256.0)
+    runs: int = 8
+    curve_runs: int = 40
+    draws: int = 300
+    atlas_time: float = 5000.0
 
     @classmethod
     def full(cls) -> "Parameters":

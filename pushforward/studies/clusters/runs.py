@@ -7,16 +7,12 @@ from pushforward.studies.clusters._systems import TIGHT, along, along_rescaled
 from pushforward.studies.clusters.study import Parameters
 
 SHOWN = {
-    "leaders": "leaders",
-    "collapse": "collapse",
-    "hardmax-cells": "hardmax",
-    "hull_shrinks": "polytope-plane",
-    "rate": "polytope-plane",
-    "gaps_grow": "line",
-    "product": "product",
-    "few_leaders": "leaders",
-    "closed_form": "hardmax",
-    "cells_kept": "hardmax",
+    "leaders": ("leaders", "few_leaders"),
+    "collapse": ("collapse",),
+    "hardmax": ("hardmax-cells", "closed_form", "cells_kept"),
+    "polytope-plane": ("hull_shrinks", "rate"),
+    "line": ("gaps_grow",),
+    "product": ("product",),
 }
 
 

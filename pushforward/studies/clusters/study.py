@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 
-from pushforward.studies import place, statements
+from pushforward.studies import AbstractParameters, place, statements
 
 TITLE = "The emergence of clusters in self-attention dynamics"
 PAPER = "geshkovski2023clusters"
@@ -14,7 +14,7 @@ frank_wolfe = functools.partial(place, FRANK_WOLFE)  # the paper on hardmax atte
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes of the ensembles; everything else is fixed by the paper.
 
     - `replicas`: independent starts per statement.
@@ -24,17 +24,12 @@ class Parameters:
     - `width`: dimension of the low-rank figure.
     """
 
-    seed: int
-    replicas: int
-    tokens: int
-    frames: int
-    grid: int
-    width: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(seed=0, replicas=12, tokens=40, frames=81, grid=400, width=80)
+    seed: int = 0
+    replicas: int = 12
+    tokens: int = 40
+    frames: int = 81
+    grid: int = 400
+    width: int = 80
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import place, statements
+from pushforward.studies import AbstractParameters, place, statements
 
 TITLE = "Context length: how beta must grow for attention to choose"
 PAPER = "chen2025longcontext"
@@ -13,20 +13,15 @@ within, at_least, at_most, open_claim, paper = statements("context_length", PAPE
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `keys`, `draws`: of the Monte Carlo of random keys.
     """
 
-    seed: int
-    keys: int
-    draws: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 10_000, 600)
+    seed: int = 0
+    keys: int = 10_000
+    draws: int = 600
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -19,6 +19,7 @@ from pushforward.statistics.covariances import (
     SwapDescent,
     align_covariances,
 )
+from pushforward.studies import AbstractParameters
 from pushforward.studies.covariance.recovery import (
     alignment_loss,
     covariance_pair,
@@ -34,36 +35,31 @@ NO_RUNS = "No runs: covariance alignment is statistics, no flow of a field."
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes and numbers of draws."""
 
     d: int = 30
-    sizes: tuple[int, ...] = (100, 200, 300, 500, 1000, 3000)
-    trials: int = 10
-    shuffles: int = 100
-    small_dimensions: tuple[int, ...] = (6, 7, 8)
-    signals: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    draws: tuple[int, ...] = (120, 60, 24)
+    sizes: tuple[int, ...] = (100, 200, 300, 500, 1000)
+    trials: int = 5
+    shuffles: int = 30
+    small_dimensions: tuple[int, ...] = (6, 7)
+    signals: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+    draws: tuple[int, ...] = (80, 40)
     exact_draws: int = 60
     splits: int = 20
     seed: int = 0
 
     @classmethod
-    def quick(cls) -> "Parameters":
-        """Fewer draws of the expensive cells: a few seconds a claim."""
-        return cls(
-            sizes=(100, 200, 300, 500, 1000),
-            trials=5,
-            shuffles=30,
-            small_dimensions=(6, 7),
-            signals=(0.5, 1.0, 2.0, 4.0),
-            draws=(80, 40),
-        )
-
-    @classmethod
     def full(cls) -> "Parameters":
         """Many more draws."""
-        return cls()
+        return cls(
+            sizes=(100, 200, 300, 500, 1000, 3000),
+            trials=10,
+            shuffles=100,
+            small_dimensions=(6, 7, 8),
+            signals=(0.25, 0.5, 1.0, 2.0, 4.0),
+            draws=(120, 60, 24),
+        )
 
 
 def searches(parameters: Parameters) -> dict[str, AbstractSearch]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Modes of a Gaussian kernel density estimate"
 PAPER = "geshkovski2024modes"
@@ -12,19 +12,14 @@ within, at_least, at_most, open_claim, paper = statements("density_modes", PAPER
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `draws`: of 100 points; larger samples are drawn less often.
     """
 
-    seed: int
-    draws: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 400)
+    seed: int = 0
+    draws: int = 400
 
     @classmethod
     def full(cls) -> "Parameters":

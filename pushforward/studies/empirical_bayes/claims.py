@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pushforward.studies.empirical_bayes import _denoisers, runs
+from pushforward.studies.empirical_bayes import runs
 from pushforward.studies.empirical_bayes.study import (
     A,
     Parameters,
@@ -39,7 +39,7 @@ KNOWN = {
 
 
 def _regret(p: Parameters, name: str, prior: str = "two points") -> np.ndarray:
-    return _denoisers.regret(name, prior, p.tokens, p.draws, p.seed)
+    return runs.regret(name, prior, p.tokens, p.draws, p.seed)
 
 
 def best_risk(p: Parameters):
@@ -47,7 +47,7 @@ def best_risk(p: Parameters):
     rng = np.random.default_rng(p.seed)
     theta = rng.choice([-A, A], 400_000)
     y = theta + rng.normal(size=len(theta))
-    loss = (_denoisers.bayes(y, "two points") - theta) ** 2
+    loss = (runs.bayes(y, "two points") - theta) ** 2
     error = 4 * loss.std() / np.sqrt(len(loss))
     claim = "theta = 2 or -2, sigma = 1: Bayes risk on 400,000 draws"
     known = theory.bayes_risk(A)
@@ -57,7 +57,7 @@ def best_risk(p: Parameters):
 def one_step_undersmooths(p: Parameters):
     """One step at beta = 1 takes the noisy context for the prior."""
     known = theory.one_step_risk(1.0, A)
-    found = _denoisers.mean_field_risk(1.0, 0.0)
+    found = runs.mean_field_risk(1.0, 0.0)
     claim = "one step at beta = 1, many tokens: risk (Bayes 0.2744)"
     return within(claim, paper("one step"), "identity", found, known, 1e-3)
 
@@ -78,14 +78,14 @@ def two_stages_in_the_limit(p: Parameters):
         (16.0, 0.5): 0.2899,
         (16.0, 0.7): 0.2759,
     }
-    gap = max(abs(_denoisers.mean_field_risk(*k) - v) for k, v in known.items())
+    gap = max(abs(runs.mean_field_risk(*k) - v) for k, v in known.items())
     claim = "two stages, beta = 4 and 16, depth to 0.7: risks off another solver"
     return at_most(claim, paper("two stages"), "experiment", gap, 1e-3)
 
 
 def noise_is_removed(p: Parameters):
     """Stage one stops when the second moment has fallen from a^2 + 1 to a^2."""
-    x = _denoisers.refined(runs.quantiles(1200), 16.0, 0.7)
+    x = runs.refined(runs.quantiles(1200), 16.0, 0.7)
     claim = "beta = 16, depth 0.7, 1200 quantile tokens: second moment of the context"
     note = "4 without noise; 3.991 by steps of 0.025, for it grows from small errors"
     found, where = np.mean(x**2), paper("two stages")

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushforward.plot.style import INK, PALETTE, SOFT, new_figure, styled
-from pushforward.studies.empirical_bayes import _denoisers
+from pushforward.studies.empirical_bayes import runs
 from pushforward.studies.empirical_bayes.study import A, Parameters
 from pushforward.theory import empirical_bayes as theory
 
@@ -19,8 +19,8 @@ def compute_regret(p: Parameters) -> dict[str, np.ndarray]:
     return {
         prior: np.array(
             [
-                _denoisers.regret(name, prior, p.tokens, p.draws, p.seed)
-                for name in _denoisers.METHODS
+                runs.regret(name, prior, p.tokens, p.draws, p.seed)
+                for name in runs.METHODS
             ]
         )
         for prior in PRIORS
@@ -31,7 +31,7 @@ def compute_regret(p: Parameters) -> dict[str, np.ndarray]:
 def draw_regret(data: dict[str, np.ndarray]) -> Figure:
     """One panel per prior; the better, the further left."""
     figure = new_figure(7.4, 2.7)
-    names = list(_denoisers.METHODS)
+    names = list(runs.METHODS)
     for ax, prior in zip(figure.subplots(1, 2, sharey=True), PRIORS, strict=True):
         mean, error = data[prior].T
         for k in range(len(names)):
@@ -59,7 +59,7 @@ def compute_depth(p: Parameters) -> dict[str, np.ndarray]:
         "bayes": np.array(theory.bayes_risk(A)),
     }
     for beta in BETAS:
-        risks = [_denoisers.mean_field_risk(beta, float(t), 600) for t in DEPTHS]
+        risks = [runs.mean_field_risk(beta, float(t), 600) for t in DEPTHS]
         data[f"depth {beta:g}"] = np.array(risks)
     return data
 

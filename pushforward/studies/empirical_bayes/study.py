@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Attention as in-context empirical Bayes, beside the NPMLE"
 PAPER = "smart2026empirical"
@@ -12,20 +12,15 @@ within, at_least, at_most, open_claim, paper = statements("empirical_bayes", PAP
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `tokens`, `draws`: of the contexts on which denoisers are compared.
     """
 
-    seed: int
-    tokens: int
-    draws: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 500, 12)
+    seed: int = 0
+    tokens: int = 500
+    draws: int = 12
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -10,7 +10,7 @@ VERTICES = np.array(
 )
 INSIDE = np.array([(0.3, 0.1), (-0.2, 0.3), (0.1, -0.4), (-0.3, -0.2)])
 B = np.diag([1.0, 2.0])
-SHOWN = {"cells": "polygon", "tokens_find_their_vertex": "four-tokens"}
+SHOWN = {"polygon": ("cells",), "four-tokens": ("tokens_find_their_vertex",)}
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:

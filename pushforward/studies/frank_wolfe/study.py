@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Attention's forward pass and Frank-Wolfe"
 PAPER = "alcalde2025frankwolfe"
@@ -11,21 +11,16 @@ within, at_least, at_most, open_claim, paper = statements("frank_wolfe", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `tokens`: inside the polygon of the figure.
     - `chains`: pairs of the Markov chain.
     """
 
-    seed: int
-    tokens: int
-    chains: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 60, 20_000)
+    seed: int = 0
+    tokens: int = 60
+    chains: int = 20_000
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -21,14 +21,12 @@ KINDS: dict[str, Callable] = {
     "Sinkhorn": pf.SinkhornAttention,
 }
 SHOWN = {
-    "variance": "line",
-    "gaussians_of_the_library": "gaussian",
-    "particles-and-moments": "drawn",
-    "one_coordinate": "line",
-    "two_coordinates": "plane",
-    "drawn_tokens": "drawn",
-    "rank_is_kept": "rank-one",
-    "without_the_denominator": "unnormalized",
+    "line": ("variance", "one_coordinate"),
+    "gaussian": ("gaussians_of_the_library",),
+    "drawn": ("particles-and-moments", "drawn_tokens"),
+    "plane": ("two_coordinates",),
+    "rank-one": ("rank_is_kept",),
+    "unnormalized": ("without_the_denominator",),
 }
 
 

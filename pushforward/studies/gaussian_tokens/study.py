@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import place, statements
+from pushforward.studies import AbstractParameters, place, statements
 
 TITLE = "Gaussian tokens: attention on mean and covariance"
 PAPER = "castin2025unified"
@@ -12,19 +12,14 @@ within, at_least, at_most, open_claim, paper = statements("gaussian_tokens", PAP
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `tokens`: independent tokens drawn from the Gaussian.
     """
 
-    seed: int
-    tokens: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 1000)
+    seed: int = 0
+    tokens: int = 1000
 
     @classmethod
     def full(cls) -> "Parameters":

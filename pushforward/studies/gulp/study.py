@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from pushforward.errors import InputError
 from pushforward.statistics import normalized
+from pushforward.studies import AbstractParameters
 
 NAME = "gulp"
 TITLE = "GULP: how differently ridge regression behaves on two representations"
@@ -17,35 +18,30 @@ NO_RUNS = "No runs: distances between networks are statistics, no flow of a fiel
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """What is trained and how finely it is measured."""
 
     depths: tuple[int, ...] = (1, 2, 3)
-    widths: tuple[int, ...] = (32, 64, 128)
-    trainings: int = 3
-    iterations: int = 60
+    widths: tuple[int, ...] = (32, 128)
+    trainings: int = 2
+    iterations: int = 25
     label_draws: int = 10
     task_lambdas: tuple[float, ...] = (1e-4, 1e-2, 1.0)
     lambdas: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
-    sample_sizes: tuple[int, ...] = (400, 1600, 6400, 25600)
-    repeats: int = 400
+    sample_sizes: tuple[int, ...] = (400, 1600, 6400)
+    repeats: int = 200
     seed: int = 0
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Twelve networks and short training: about ten seconds."""
-        return cls(
-            widths=(32, 128),
-            trainings=2,
-            iterations=25,
-            sample_sizes=(400, 1600, 6400),
-            repeats=200,
-        )
 
     @classmethod
     def full(cls) -> "Parameters":
         """Twenty-seven networks."""
-        return cls()
+        return cls(
+            widths=(32, 64, 128),
+            trainings=3,
+            iterations=60,
+            sample_sizes=(400, 1600, 6400, 25600),
+            repeats=400,
+        )
 
 
 @dataclass(frozen=True)

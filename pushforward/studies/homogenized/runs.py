@@ -48,10 +48,12 @@ ETAS = (0.2, 0.1, 0.05)
 ROWS = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0.3, 1], [-0.5, 0.5, 0.5]])
 QUARTER_TURN = [[0.0, -1.0], [1.0, 0.0]]
 SHOWN = {
-    "layers": "layers-0.2",
-    "published_rate_off_the_grid": "turning-layers-0.2",
-    "rate_off_the_grid": "turning-layers-0.2",
-    "rate_on_the_grid": "turning-layers-0.2",
+    "layers-0.2": ("layers",),
+    "turning-layers-0.2": (
+        "published_rate_off_the_grid",
+        "rate_off_the_grid",
+        "rate_on_the_grid",
+    ),
 }
 
 

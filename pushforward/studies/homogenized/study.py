@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from pushforward import studies
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Homogenized Transformers"
 PAPER = "koubbi2026homogenized"
@@ -15,7 +15,7 @@ refuted = functools.partial(studies.refuted, "homogenized")
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed.
 
     - `replicas`: independent runs of a small model (d = 8).
@@ -23,15 +23,10 @@ class Parameters:
     - `draws`: random matrices for expectations at fixed overlaps.
     """
 
-    seed: int
-    replicas: int
-    wide: int
-    draws: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(seed=0, replicas=2000, wide=300, draws=4000)
+    seed: int = 0
+    replicas: int = 2000
+    wide: int = 300
+    draws: int = 4000
 
     @classmethod
     def full(cls) -> "Parameters":

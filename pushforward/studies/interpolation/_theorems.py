@@ -9,22 +9,20 @@ from pushforward.control import steer
 from pushforward.control.steering.controls import Consensus
 from pushforward.control.steering.geometry import Cloud
 from pushforward.errors import InputError
-from pushforward.studies.interpolation._runs import (
+from pushforward.studies.interpolation.study import (
     POINTS,
     SPACE,
+    Parameters,
+    at_least,
+    at_most,
     clouds,
     crowd,
+    paper,
+    refuted,
     replays,
     to_atoms,
     to_points,
     to_sample,
-)
-from pushforward.studies.interpolation.study import (
-    Parameters,
-    at_least,
-    at_most,
-    paper,
-    refuted,
     within,
 )
 from pushforward.transport import wasserstein_distance

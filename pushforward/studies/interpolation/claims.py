@@ -12,13 +12,17 @@ from pushforward.control.steering.controls import (
 )
 from pushforward.control.steering.geometry import Cloud, angles, unit
 from pushforward.studies.interpolation import _theorems
-from pushforward.studies.interpolation._runs import SPACE, cap, clouds, learned, refined
 from pushforward.studies.interpolation.study import (
+    SPACE,
     Parameters,
     at_least,
     at_most,
+    cap,
+    clouds,
+    learned,
     open_claim,
     paper,
+    refined,
     refuted,
     within,
 )

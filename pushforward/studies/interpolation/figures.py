@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 import pushforward as pf
 from pushforward import plot
 from pushforward.plot.style import PALETTE, SOFT, new_figure, styled
-from pushforward.studies.interpolation._runs import (
+from pushforward.studies.interpolation.study import (
     POINTS,
     SPACE,
+    Parameters,
     clouds,
     crowd,
     learned,
@@ -23,7 +24,6 @@ from pushforward.studies.interpolation._runs import (
     to_points,
     to_sample,
 )
-from pushforward.studies.interpolation.study import Parameters
 
 FRAMES = 14  # in every piece
 

@@ -15,22 +15,15 @@ LOOSE = pf.Adaptive(1e-6, 1e-8)
 CIRCLE = pf.Circle()
 BETAS = np.array([0.01, 0.05, 0.1, 0.5, 1, 3, 5, 7, 10, 15, 25, 35, 50])
 SHOWN = {
-    "histograms": "descent",
-    "trajectories": "descent",
-    "energies": "descent",
-    "clusters": "sphere",
-    "sphere": "sphere",
-    "ascent_value": "one-neuron-ascent",
-    "descent_masses": "one-neuron-descent",
-    "descent_value": "one-neuron-descent",
-    "descent_stays_above": "one-neuron-descent",
-    "ascent_with": "ascent",
-    "ascent_without": "ascent-attention-alone",
-    "descent_without": "descent-attention-alone",
-    "monotone": "descent",
-    "normalized_groups": "normalized",
-    "normalized_stationarity": "normalized",
-    "arcs_of_critical_points": "critical-point",
+    "descent": ("histograms", "trajectories", "energies", "monotone"),
+    "sphere": ("clusters", "sphere"),
+    "one-neuron-ascent": ("ascent_value",),
+    "one-neuron-descent": ("descent_masses", "descent_value", "descent_stays_above"),
+    "ascent": ("ascent_with",),
+    "ascent-attention-alone": ("ascent_without",),
+    "descent-attention-alone": ("descent_without",),
+    "normalized": ("normalized_groups", "normalized_stationarity"),
+    "critical-point": ("arcs_of_critical_points",),
 }
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from pushforward import studies
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Perceptrons and localization of attention's mean-field landscape"
 PAPER = "alvarezlopez2026perceptrons"
@@ -14,7 +14,7 @@ refuted = functools.partial(studies.refuted, "landscape")
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the paper and its code.
 
     - `tokens`: particles on the circle with the published weights (code: 1000).
@@ -24,17 +24,12 @@ class Parameters:
     - `seeds`: perceptrons over which a cell of a map is averaged.
     """
 
-    seed: int
-    tokens: int
-    draws: int
-    omegas: int
-    crowd: int
-    seeds: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(seed=42, tokens=200, draws=4, omegas=16, crowd=48, seeds=2)
+    seed: int = 42
+    tokens: int = 200
+    draws: int = 4
+    omegas: int = 16
+    crowd: int = 48
+    seeds: int = 2
 
     @classmethod
     def full(cls) -> "Parameters":

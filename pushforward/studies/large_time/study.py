@@ -22,6 +22,7 @@ from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import optimize, sweep_horizons
 from pushforward.control.sparsity.fista import Fista
 from pushforward.control.sparsity.training import SparseTrained, sparsify
+from pushforward.studies import AbstractParameters
 
 TITLE = "Large time: what deep networks do as depth grows"
 NAME = "large_time"
@@ -33,22 +34,17 @@ KEY = jax.random.PRNGKey(0)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Layers of the tracking run, and the effort spent on data sets."""
 
-    layers: int
-    chess_cell: int
-    chess_steps: int
-    chess_fista: int
-    circle_steps: int
-    width_steps: int
-    digits: int
-    digits_steps: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim."""
-        return cls(400, 25, 1500, 400, 1500, 250, 400, 60)
+    layers: int = 400
+    chess_cell: int = 25
+    chess_steps: int = 1500
+    chess_fista: int = 400
+    circle_steps: int = 1500
+    width_steps: int = 250
+    digits: int = 400
+    digits_steps: int = 60
 
     @classmethod
     def full(cls) -> "Parameters":

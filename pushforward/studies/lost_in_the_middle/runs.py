@@ -8,11 +8,8 @@ from pushforward.studies.lost_in_the_middle.study import Parameters
 
 TIGHT = pf.Adaptive(rtol=1e-10, atol=1e-12)
 SHOWN = {
-    "circle": "four-groups",
-    "groups_at_4": "four-groups",
-    "groups_at_10": "four-groups",
-    "mean_field_mode": "crowd",
-    "mean_field_sees_no_order": "crowd",
+    "four-groups": ("circle", "groups_at_4", "groups_at_10"),
+    "crowd": ("mean_field_mode", "mean_field_sees_no_order"),
 }
 
 

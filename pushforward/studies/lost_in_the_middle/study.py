@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Kinetic theory for Transformers and the lost-in-the-middle phenomenon"
 PAPER = "duerinckx2026kinetic"
@@ -11,22 +11,17 @@ within, at_least, at_most, open_claim, paper = statements("lost_in_the_middle", 
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the paper.
 
     - `tokens`, `prompts`: length and number of the random prompts of the Monte Carlo.
     - `crowd`: tokens of the mean-field comparison.
     """
 
-    seed: int
-    tokens: int
-    prompts: int
-    crowd: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(seed=0, tokens=128, prompts=1024, crowd=4000)
+    seed: int = 0
+    tokens: int = 128
+    prompts: int = 1024
+    crowd: int = 4000
 
     @classmethod
     def full(cls) -> "Parameters":

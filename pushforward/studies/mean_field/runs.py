@@ -17,11 +17,11 @@ STEP = 0.05
 SIZE, SHORT = 1e-8, 0.25  # of a perturbation, and the time for which it grows
 ROUGH = ((1, 0.08), (2, 0.06), (3, 0.1), (4, 0.14), (5, 0.05))
 SHOWN = {
-    "density-and-tokens": "clustering",
-    "sampling-error": "tokens",
-    "growth-rates": "growth-fourier",
-    "decoder_mean_field": "decoder",
-    "unresolved_is_said": "unresolved",
+    "clustering": ("density-and-tokens",),
+    "tokens": ("sampling-error",),
+    "growth-fourier": ("growth-rates",),
+    "decoder": ("decoder_mean_field",),
+    "unresolved": ("unresolved_is_said",),
 }
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "The mean-field limit: densities, particles and noise"
 PAPER = "rigollet2025meanfield"
@@ -12,7 +12,7 @@ within, at_least, at_most, open_claim, paper = statements("mean_field", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `sizes`: numbers of particles that are compared with the density.
@@ -20,15 +20,10 @@ class Parameters:
     - `kappas`: points on each branch of the bifurcation diagram.
     """
 
-    seed: int
-    sizes: tuple[int, ...]
-    replicas: tuple[int, ...]
-    kappas: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, (100, 1_000, 10_000), (12, 8, 4), 4)
+    seed: int = 0
+    sizes: tuple[int, ...] = (100, 1_000, 10_000)
+    replicas: tuple[int, ...] = (12, 8, 4)
+    kappas: int = 4
 
     @classmethod
     def full(cls) -> "Parameters":

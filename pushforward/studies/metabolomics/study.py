@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from pushforward.statistics.matching import Matching, match
+from pushforward.studies import AbstractParameters
 from pushforward.studies.metabolomics.paired_tables import (
     HIGH,
     LOW,
@@ -48,23 +49,18 @@ SETTINGS = (
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Size of the cohort and number of simulated pairs per setting."""
 
     features: int = 4712
     samples: int = 499
-    pairs: int = 5
+    pairs: int = 1
     seed: int = 0
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Paper size, one pair per setting."""
-        return cls(pairs=1)
 
     @classmethod
     def full(cls) -> "Parameters":
         """Paper size, five pairs per setting."""
-        return cls()
+        return cls(pairs=5)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from pushforward import studies
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Dynamic metastability in the self-attention model"
 PAPER = "geshkovski2024metastability"
@@ -14,7 +14,7 @@ refuted = functools.partial(studies.refuted, "metastability")
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the paper.
 
     - `crowd`: tokens of the rainbow at beta = 100, to one cluster.
@@ -22,15 +22,10 @@ class Parameters:
     - `generic`: tokens of the staircase from generic data.
     """
 
-    seed: int
-    crowd: int
-    draws: int
-    generic: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(seed=0, crowd=200, draws=200, generic=16)
+    seed: int = 0
+    crowd: int = 200
+    draws: int = 200
+    generic: int = 16
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -19,6 +19,7 @@ from pushforward.statistics.mixtures import (
     wasserstein,
     wfr,
 )
+from pushforward.studies import AbstractParameters
 
 TITLE = "Gaussian mixtures by Wasserstein-Fisher-Rao descent"
 PAPER = "yan2024npmle"
@@ -28,19 +29,14 @@ NAMES = ("WFR", "EM", "FR only", "W only")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """How long the descents run, and how many particles the stalled one has."""
 
-    galaxy_iterations: int
-    plane_iterations: int
-    subset: int
-    rounds: int
+    galaxy_iterations: int = 1000
+    plane_iterations: int = 40
+    subset: int = 200
+    rounds: int = 12
     seed: int = 0
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim."""
-        return cls(galaxy_iterations=1000, plane_iterations=40, subset=200, rounds=12)
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -98,12 +98,9 @@ def best_radius(p: Parameters):
 
 def training(p: Parameters):
     """The paper's own result is about trained models."""
-    return open_claim(
-        "a Transformer with Nesterov layers trains to a lower loss",
-        paper("experiments"),
-        "experiment",
-        "needs pretraining of language models",
-    )
+    claim = "a Transformer with Nesterov layers trains to a lower loss"
+    where, why = paper("experiments"), "needs pretraining of language models"
+    return open_claim(claim, where, "experiment", why)
 
 
 CLAIMS = (

@@ -11,9 +11,8 @@ from pushforward.studies.momentum.study import Parameters
 KINDS = {"gradient": (0.0, 0.0), "heavy ball": (0.9, 0.0), "Nesterov": (0.9, 0.9)}
 GAMMA = 0.1
 SHOWN = {
-    "waits": "nesterov",
-    "layers_by_kind": "nesterov",
-    "radius_of_a_layer": "near-one-point",
+    "nesterov": ("waits", "layers_by_kind"),
+    "near-one-point": ("radius_of_a_layer",),
 }
 
 

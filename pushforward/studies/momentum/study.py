@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Attention with momentum"
 PAPER = "zimin2026yuriiformer"
@@ -11,19 +11,14 @@ within, at_least, at_most, open_claim, paper = statements("momentum", PAPER)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `layers`: after which the radius of a layer is measured.
     """
 
-    seed: int
-    layers: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 60)
+    seed: int = 0
+    layers: int = 60
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -10,11 +10,7 @@ SIDES = {
     5: ((0.0, 1.9, 1.9, -1.9, -1.9), (-1.46, -1.42)),
     4: ((0.0, 0.0, 2.3, -2.3), (-2.23, -2.19)),
 }
-SHOWN = {
-    "two-ends": "five-below",
-    "five_tokens": "five-below",
-    "four_tokens": "four-below",
-}
+SHOWN = {"five-below": ("two-ends", "five_tokens"), "four-below": ("four_tokens",)}
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:

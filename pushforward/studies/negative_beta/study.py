@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Synchronization on the circle: how negative beta may be"
 PAPER = "polyanskiy2025synchronization"
@@ -11,19 +11,14 @@ within, at_least, at_most, open_claim, paper = statements("negative_beta", PAPER
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `starts`: random starts of five tokens at beta = -0.16.
     """
 
-    seed: int
-    starts: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 12)
+    seed: int = 0
+    starts: int = 12
 
     @classmethod
     def full(cls) -> "Parameters":

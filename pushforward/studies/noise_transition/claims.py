@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pushforward.studies.noise_transition import _runs, runs
+from pushforward.studies.noise_transition import runs
 from pushforward.studies.noise_transition.study import (
     THEOREM,
     Parameters,
@@ -50,7 +50,7 @@ RESTS = {0.38: 0.0, 0.388: 0.6063904596, 0.40: 0.7399203240, 0.42: 0.8207937213}
 
 def rest_on_the_upper_branch(p: Parameters):
     """From kappa_fold on a density that starts ordered stays so, below kappa_# too."""
-    gaps = [_runs.order_at_rest(runs.circle(k, True)) - r for k, r in RESTS.items()]
+    gaps = [runs.order_at_rest(runs.circle(k, True)) - r for k, r in RESTS.items()]
     claim = (
         "circle, beta = 4, kappa = 0.38, 0.388, 0.40, 0.42 from an ordered start: at "
         "rest against the branch"
@@ -63,15 +63,15 @@ def rest_on_the_upper_branch(p: Parameters):
 def rest_of_a_spread_start(p: Parameters):
     """A density that starts nearly uniform becomes so, up to kappa_# and not above."""
     known = {k: r if k > 0.41 else 0.0 for k, r in RESTS.items()}
-    gaps = [_runs.order_at_rest(runs.circle(k, False)) - r for k, r in known.items()]
+    gaps = [runs.order_at_rest(runs.circle(k, False)) - r for k, r in known.items()]
     claim = "the same from r = 0.05: at rest off 0, and off the branch at kappa = 0.42"
     return at_most(claim, paper(THEOREM), "theorem", np.abs(gaps).max(), 1e-8)
 
 
 def loop_of_tokens(p: Parameters):
     """Less noise and more again: tokens jump up and down at different kappa."""
-    loop = _runs.loop(p)
-    middle = len(_runs.LOOP) - 1
+    loop = runs.loop(p)
+    middle = len(runs.LOOP) - 1
     up = loop.ratios[: middle + 1][loop.order[: middle + 1] > 0.5].min()
     down = loop.ratios[middle:][loop.order[middle:] > 0.5].min()
     claim = f"S^2, beta = 4, {p.tokens} tokens: width of the loop in kappa / kappa_#"
@@ -96,7 +96,7 @@ def softmax_is_continuous(p: Parameters):
         f"{dimensions[-1]}: least slope of log kappa in r^2 along the branch",
         DERIVED,
         "conjecture",
-        _runs.rises(p.grid, True).min(),
+        runs.rises(p.grid, True).min(),
         1e-3,
         "48 values of r to 0.95 for every pair; a scan, not a proof",
     )
@@ -118,7 +118,7 @@ def softmax_has_no_loop(p: Parameters):
     """Circle, beta = 9, far above beta*: both starts come to the same state."""
     threshold = transition.critical_kappa_softmax(9.0, 2)
     gaps = [
-        _runs.order_at_rest(runs.softmax_circle(9.0, ratio * threshold, ordered)) - r
+        runs.order_at_rest(runs.softmax_circle(9.0, ratio * threshold, ordered)) - r
         for ratio, r in ((0.9, 0.0), (1.5, 0.9060433189))
         for ordered in (True, False)
     ]
@@ -133,7 +133,7 @@ def usa_turns_back(p: Parameters):
     """The same scan sees the folds of USA: its sign is that of beta* - beta."""
     betas, dimensions = p.grid
     expected = [[b > transition.beta_star(d) for d in dimensions] for b in betas]
-    found = _runs.rises(p.grid, False)
+    found = runs.rises(p.grid, False)
     wrong = np.sum(np.isfinite(found) & ((found < 0) != np.array(expected)))
     claim = "USA on the same grid: pairs where the scan and beta* disagree"
     note = f"{np.isnan(found).sum()} of {found.size} pairs are too sharp to be followed"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from pushforward import plot
 from pushforward.plot.style import HAIR, INK, PALETTE, SOFT, new_figure, styled
-from pushforward.studies.noise_transition import _runs, runs
+from pushforward.studies.noise_transition import runs
 from pushforward.studies.noise_transition.study import BETA, D, Parameters
 from pushforward.theory import stability, transition
 
@@ -35,8 +35,8 @@ def compute_phases(p: Parameters) -> dict[str, np.ndarray]:
 def _end(kind: str, beta: float, ratio: float, p: Parameters, ordered: int) -> float:
     kappa = float(ratio * stability.noise_threshold(beta, D))
     if kind == "density":
-        return _runs.order_at_rest(runs.density(beta, kappa, bool(ordered)))
-    return _runs.late_order(runs.tokens(beta, kappa, p, bool(ordered)))
+        return runs.order_at_rest(runs.density(beta, kappa, bool(ordered)))
+    return runs.late_order(runs.tokens(beta, kappa, p, bool(ordered)))
 
 
 @styled
@@ -87,7 +87,7 @@ def _half(ax: Axes, mark: str, x: float, y: float, spread: float, ordered: float
 
 def compute_loop(p: Parameters) -> dict[str, np.ndarray]:
     """The walk of the tokens, and both branches."""
-    loop, r = _runs.loop(p), np.linspace(0.01, 0.975, 120)
+    loop, r = runs.loop(p), np.linspace(0.01, 0.975, 120)
     unit = stability.noise_threshold(BETA, D)
     branch = [transition.branch(BETA, D, float(x)).kappa / unit for x in r]
     jump = transition.transition(BETA, D)
@@ -198,8 +198,8 @@ def compute_table(p: Parameters) -> dict[str, np.ndarray]:
     return {
         "betas": np.array(betas),
         "dimensions": np.array(dimensions),
-        "usa": _runs.rises(p.grid, False),
-        "sa": _runs.rises(p.grid, True),
+        "usa": runs.rises(p.grid, False),
+        "sa": runs.rises(p.grid, True),
     }
 
 

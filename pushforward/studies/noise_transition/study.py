@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Noise against attention: the order of the transition"
 PAPER = "mun2026phase"
@@ -13,7 +13,7 @@ within, at_least, at_most, open_claim, paper = statements("noise_transition", PA
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `tokens`, `dwell`: of the loop, and the time spent at each value of the noise.
@@ -21,19 +21,15 @@ class Parameters:
     - `grid`: betas and dimensions on which the conjecture is tested.
     """
 
-    seed: int
-    tokens: int
-    dwell: float
-    betas: tuple[float, ...]
-    ratios: tuple[float, ...]
-    grid: tuple[tuple[float, ...], tuple[int, ...]]
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        grid = (0.5, 1.0, 2.5, 4.0, 9.0, 20.0), (2, 3, 4, 8, 16, 64)
-        ratios = (0.65, 0.8, 0.9, 0.98, 1.1)
-        return cls(0, 300, 12.0, (1.0, 2.5, 3.5, 4.5), ratios, grid)
+    seed: int = 0
+    tokens: int = 300
+    dwell: float = 12.0
+    betas: tuple[float, ...] = (1.0, 2.5, 3.5, 4.5)
+    ratios: tuple[float, ...] = (0.65, 0.8, 0.9, 0.98, 1.1)
+    grid: tuple[tuple[float, ...], tuple[int, ...]] = (
+        (0.5, 1.0, 2.5, 4.0, 9.0, 20.0),
+        (2, 3, 4, 8, 16, 64),
+    )
 
     @classmethod
     def full(cls) -> "Parameters":

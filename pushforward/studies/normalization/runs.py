@@ -17,11 +17,9 @@ FIELDS = {
     "depth": (pf.DepthNorm(ATTENTION), True),
 }
 SHOWN = {
-    "gap": "pre",
-    "fields_follow_the_laws": "pre",
-    "tokens_in_general": "sine-pre",
-    "end_of_ngpt_as_printed": "fast-ngpt",
-    "end_of_ngpt": "fast-ngpt",
+    "pre": ("gap", "fields_follow_the_laws"),
+    "sine-pre": ("tokens_in_general",),
+    "fast-ngpt": ("end_of_ngpt_as_printed", "end_of_ngpt"),
 }
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from pushforward import studies
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Normalization in attention dynamics: where the norm sits sets the speed"
 PAPER = "karagodin2025normalization"
@@ -15,21 +15,16 @@ refuted = functools.partial(studies.refuted, "normalization")
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `end`: the time up to which particles are followed.
     - `contexts`: numbers of random tokens whose speed at the start is measured.
     """
 
-    seed: int
-    end: float
-    contexts: tuple[int, ...]
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 100.0, (64, 256, 1024))
+    seed: int = 0
+    end: float = 100.0
+    contexts: tuple[int, ...] = (64, 256, 1024)
 
     @classmethod
     def full(cls) -> "Parameters":

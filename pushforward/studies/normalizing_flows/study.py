@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Constructive conditional normalizing flows"
 PAPER = "geshkovski2026conditional"
@@ -12,7 +12,7 @@ within, at_least, at_most, open_claim, paper = statements("normalizing_flows", P
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the constructions.
 
     - `points`: where errors of maps are measured.
@@ -21,16 +21,11 @@ class Parameters:
     - `repetitions`: random choices of neurons per number of switches.
     """
 
-    seed: int
-    points: int
-    grids: tuple[int, ...]
-    cases: tuple[tuple[int, int], ...]
-    repetitions: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, 20_000, (4, 8, 16, 32), ((6, 4), (8, 4), (12, 4)), 12)
+    seed: int = 0
+    points: int = 20_000
+    grids: tuple[int, ...] = (4, 8, 16, 32)
+    cases: tuple[tuple[int, int], ...] = ((6, 4), (8, 4), (12, 4))
+    repetitions: int = 12
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -25,17 +25,14 @@ SOLIDS: dict[str, tuple[int, float, dict[float, int]]] = {
     "icosahedron": (12, 5.0, {5**-0.5: 5, -(5**-0.5): 5, -1.0: 1}),
 }
 SHOWN = {
-    "figure-3-phase-diagrams": "phase-8",
-    "figure-4-plateaus": "plateaus-beta-4",
-    "layers-run-slow": "layers-0.1",
-    "codes": "icosahedron",
-    "energy": "energy",
-    "layer-norms": "pre-norm",
-    "layers_run_slow": "layers-0.1",
-    "monotone": "energy",
-    "above_uniform": "energy",
-    "noise_below": "noise-1",
-    "noise_above": "noise-4",
+    "phase-8": ("figure-3-phase-diagrams",),
+    "plateaus-beta-4": ("figure-4-plateaus",),
+    "layers-0.1": ("layers-run-slow", "layers_run_slow"),
+    "icosahedron": ("codes",),
+    "energy": ("energy", "monotone", "above_uniform"),
+    "pre-norm": ("layer-norms",),
+    "noise-1": ("noise_below",),
+    "noise-4": ("noise_above",),
 }
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 
-from pushforward.studies import place, statements
+from pushforward.studies import AbstractParameters, place, statements
 
 TITLE = "A mathematical perspective on Transformers"
 PAPER = "geshkovski2023perspective"
@@ -14,7 +14,7 @@ survey = functools.partial(place, SURVEY)  # the survey on mean-field dynamics
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes of the ensembles; everything else is fixed by the paper.
 
     - `replicas`: independent starts per temperature in the claims.
@@ -24,34 +24,17 @@ class Parameters:
     - `rate_betas`: temperatures at which clusters are counted from a uniform start.
     """
 
-    seed: int
-    replicas: int
-    draws: int
-    phase_dimensions: tuple[int, ...]
-    phase_betas: int
-    phase_replicas: int
-    phase_frames: int
-    weights_d: int
-    weights_betas: int
-    weights_replicas: int
-    rate_betas: tuple[float, ...]
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(
-            seed=0,
-            replicas=64,
-            draws=400,
-            phase_dimensions=(2, 8, 32, 1024),
-            phase_betas=30,
-            phase_replicas=16,
-            phase_frames=61,
-            weights_d=32,
-            weights_betas=12,
-            weights_replicas=8,
-            rate_betas=(4.0, 9.0, 16.0, 25.0),
-        )
+    seed: int = 0
+    replicas: int = 64
+    draws: int = 400
+    phase_dimensions: tuple[int, ...] = (2, 8, 32, 1024)
+    phase_betas: int = 30
+    phase_replicas: int = 16
+    phase_frames: int = 61
+    weights_d: int = 32
+    weights_betas: int = 12
+    weights_replicas: int = 8
+    rate_betas: tuple[float, ...] = (4.0, 9.0, 16.0, 25.0)
 
     @classmethod
     def full(cls) -> "Parameters":

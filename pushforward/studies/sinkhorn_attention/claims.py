@@ -120,12 +120,9 @@ def softmax_is_another_flow(p: Parameters):
 
 def training(p: Parameters):
     """The paper's experiments train models."""
-    return open_claim(
-        "trained attention matrices become doubly stochastic",
-        paper("experiments"),
-        "experiment",
-        "needs the training of models",
-    )
+    claim = "trained attention matrices become doubly stochastic"
+    why = "needs the training of models"
+    return open_claim(claim, paper("experiments"), "experiment", why)
 
 
 CLAIMS = (

@@ -6,11 +6,7 @@ import pushforward as pf
 from pushforward.studies.sinkhorn_attention.study import BETA, Parameters
 
 TIGHT = pf.Adaptive(1e-10, 1e-12)
-SHOWN = {
-    "energies": "sinkhorn",
-    "energy_rises": "sinkhorn",
-    "mean_angle_is_kept": "circle",
-}
+SHOWN = {"sinkhorn": ("energies", "energy_rises"), "circle": ("mean_angle_is_kept",)}
 
 
 def experiments(p: Parameters) -> dict[str, pf.Experiment]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pushforward.studies import statements
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Sinkhorn attention: a gradient flow, and half of the heat"
 PAPER = "sander2022sinkformers"
@@ -12,21 +12,16 @@ within, at_least, at_most, open_claim, paper = statements("sinkhorn_attention", 
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes; everything else is fixed by the statements.
 
     - `betas`: inverse temperatures at which the heat limit is approached.
     - `nodes`: equispaced weighted tokens that stand for a density on the circle.
     """
 
-    seed: int
-    betas: tuple[float, ...]
-    nodes: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim on two cores."""
-        return cls(0, (12.0, 50.0, 200.0, 800.0), 256)
+    seed: int = 0
+    betas: tuple[float, ...] = (12.0, 50.0, 200.0, 800.0)
+    nodes: int = 256
 
     @classmethod
     def full(cls) -> "Parameters":

@@ -29,6 +29,7 @@ from pushforward.control.sparsity.training import (
     finish_sparse,
     minimize_active,
 )
+from pushforward.studies import AbstractParameters
 
 TITLE = "Sparsity: the L1 penalty switches layers off after a finite depth"
 PAPER = "esteveyague2023sparsity"
@@ -37,22 +38,17 @@ LAM, BOUND = 0.1, 2.0  # of the scalar problem, from 1/2 to e
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Layer length of the scalar problem; size and effort of the circles."""
 
-    dt: float
-    horizons: tuple[float, ...]
-    samples: int
-    pieces: int
-    adam: int
-    lumped: int
-    fista: int
-    circle_horizons: tuple[float, ...]
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim."""
-        return cls(0.025, (5.0, 10.0, 20.0), 24, 20, 800, 3000, 4000, (20.0, 40.0))
+    dt: float = 0.025
+    horizons: tuple[float, ...] = (5.0, 10.0, 20.0)
+    samples: int = 24
+    pieces: int = 20
+    adam: int = 800
+    lumped: int = 3000
+    fista: int = 4000
+    circle_horizons: tuple[float, ...] = (20.0, 40.0)
 
     @classmethod
     def full(cls) -> "Parameters":

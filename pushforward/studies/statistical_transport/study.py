@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pushforward.studies import AbstractParameters
 from pushforward.transport import (
     DistancePower,
     Gaussian,
@@ -24,26 +25,15 @@ DIMENSIONS = (1, 2, 3, 5, 8)
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sample sizes, and how often each is repeated."""
 
-    sizes: tuple[int, ...]
-    repeats: tuple[int, ...]
-    torus_sizes: tuple[int, ...]
-    torus_repeats: tuple[int, ...]
-    draws: int
+    sizes: tuple[int, ...] = (50, 100, 200, 400)
+    repeats: tuple[int, ...] = (120, 60, 30, 16)
+    torus_sizes: tuple[int, ...] = (64, 128, 256, 512)
+    torus_repeats: tuple[int, ...] = (200, 120, 60, 24)
+    draws: int = 4000
     seed: int = 0
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim."""
-        return cls(
-            sizes=(50, 100, 200, 400),
-            repeats=(120, 60, 30, 16),
-            torus_sizes=(64, 128, 256, 512),
-            torus_repeats=(200, 120, 60, 24),
-            draws=4000,
-        )
 
     @classmethod
     def full(cls) -> "Parameters":

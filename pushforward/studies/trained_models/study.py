@@ -22,6 +22,7 @@ from pushforward.probe import (
     tiny_pre_norm,
     train_tiny,
 )
+from pushforward.studies import AbstractParameters
 
 NAME = "trained_models"
 TITLE = "Trained Transformers: what they do to their tokens, against the theory"
@@ -33,36 +34,30 @@ MODELS = ("minilm", "smollm2")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """How much of the page is read and how much is fitted."""
 
-    paragraphs: int = 4
-    most_fitted: int = 30
-    probes: int = 8
-    felt: tuple[str, ...] = MODELS
+    paragraphs: int = 1
+    most_fitted: int = 2
+    probes: int = 2
+    felt: tuple[str, ...] = ("smollm2",)
     tiny_depth: int = 24
-    tiny_steps: int = 400
+    tiny_steps: int = 250
     tiny_width: int = 32
-    tiny_draws: int = 8
+    tiny_draws: int = 1
     seed: int = 0
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """The first paragraph, two layers fitted per model, two backward passes."""
-        return cls(
-            paragraphs=1,
-            most_fitted=2,
-            probes=2,
-            felt=("smollm2",),
-            tiny_steps=250,
-            tiny_width=32,
-            tiny_draws=1,
-        )
 
     @classmethod
     def full(cls) -> "Parameters":
         """The whole page, every layer."""
-        return cls()
+        return cls(
+            paragraphs=4,
+            most_fitted=30,
+            probes=8,
+            felt=MODELS,
+            tiny_steps=400,
+            tiny_draws=8,
+        )
 
     @property
     def text(self) -> str:

@@ -12,12 +12,12 @@ from pushforward.control.classical.wave import (
     wave_hamiltonian,
     wave_null_control,
 )
-from pushforward.studies._claims import Claim, at_most, place, within
-from pushforward.studies.turnpike.study import NAME, PAPER, Parameters
+from pushforward.studies._claims import Claim
+from pushforward.studies.turnpike.study import PAPER, Parameters, at_most, paper, within
 from pushforward.theory import turnpike as theory
 
-HEAT_AND_WAVE = place(PAPER, "heat and wave equations")
-UNTRACKED = place(PAPER, "wave without tracking")
+HEAT_AND_WAVE = paper("heat and wave equations")
+UNTRACKED = paper("wave without tracking")
 
 
 def wave_rates(p: Parameters) -> Claim:
@@ -27,9 +27,7 @@ def wave_rates(p: Parameters) -> Claim:
     found = np.sort(spectrum.real[spectrum.real > 0])
     exact = np.sort(np.repeat(theory.wave_rate(grid_frequencies(n)), 2))
     gap = np.max(np.abs(found - exact))
-    return at_most(
-        NAME, "wave, largest error of a rate", HEAT_AND_WAVE, "theorem", gap, 1e-9
-    )
+    return at_most("wave, largest error of a rate", HEAT_AND_WAVE, "theorem", gap, 1e-9)
 
 
 def wave_cloud(p: Parameters) -> Claim:
@@ -41,7 +39,6 @@ def wave_cloud(p: Parameters) -> Claim:
     bulk = np.mean(np.abs(spectrum.real[low]))
     exact = theory.wave_cloud(p.wave_share[1] - p.wave_share[0])
     return within(
-        NAME,
         "wave, bulk of the spectrum",
         HEAT_AND_WAVE,
         "theorem",
@@ -55,7 +52,6 @@ def no_tracking(p: Parameters) -> Claim:
     """Without tracking the Hamiltonian spectrum lies on the imaginary axis."""
     spectrum = np.linalg.eigvals(wave_hamiltonian(p.wave_nodes, NoTracking()))
     return at_most(
-        NAME,
         "no tracking: largest |Re|",
         PAPER,
         "identity",
@@ -68,9 +64,7 @@ def weak_tracking(p: Parameters) -> Claim:
     """Tracking y in L2 only leaves no uniform gap for waves."""
     spectrum = np.linalg.eigvals(wave_hamiltonian(100, Position()))
     gap = np.min(np.abs(spectrum.real))
-    return within(
-        NAME, "tracking y alone: min |Re|", PAPER, "experiment", gap, 0.0016, 5e-5
-    )
+    return within("tracking y alone: min |Re|", PAPER, "experiment", gap, 0.0016, 5e-5)
 
 
 def periodic_control(p: Parameters) -> Claim:
@@ -81,7 +75,6 @@ def periodic_control(p: Parameters) -> Claim:
     before, now = leapfrog_dirichlet(y0, theory.wave_null_control(times, t1))
     left = max(np.max(np.abs(now)), n * np.max(np.abs(now - before)[1:-1]))
     return at_most(
-        NAME,
         "null-controlled wave: what is left at T = 6",
         UNTRACKED,
         "theorem",
@@ -95,7 +88,6 @@ def grid_null_control(p: Parameters) -> Claim:
     cost = wave_null_control(100, 1.0, 5.0).cost
     bad = wave_null_control(100, 0.9, 5.0).cost
     return within(
-        NAME,
         "null-control cost, 100 nodes",
         PAPER,
         "experiment",

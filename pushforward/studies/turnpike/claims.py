@@ -8,7 +8,7 @@ from pushforward.control.classical import differential_riccati, semi_lagrangian_
 from pushforward.control.classical.cubic import CubicBoundary, tie
 from pushforward.control.classical.heat import boundary_heat, interior_heat
 from pushforward.control.classical.transport import optimal_transport_inflow
-from pushforward.studies._claims import Claim, at_most, open_claim, place, within
+from pushforward.studies._claims import Claim
 from pushforward.studies.turnpike._waves import (
     grid_null_control,
     no_tracking,
@@ -18,23 +18,26 @@ from pushforward.studies.turnpike._waves import (
     weak_tracking,
 )
 from pushforward.studies.turnpike.study import (
-    NAME,
     PAPER,
     Parameters,
+    at_most,
     example,
     fitted_rate,
+    open_claim,
+    paper,
     scalar_example,
     semilinear,
     square,
     square_distance,
+    within,
 )
 from pushforward.theory import turnpike as theory
 
-LINEAR = place(PAPER, "linear-quadratic turnpike")
-HEAT_AND_WAVE = place(PAPER, "heat and wave equations")
-SEMILINEAR = place(PAPER, "semilinear heat equation")
-TWO_OPTIMA = place(PAPER, "several stationary optima")
-VALUE = place(PAPER, "value function for long horizons")
+LINEAR = paper("linear-quadratic turnpike")
+HEAT_AND_WAVE = paper("heat and wave equations")
+SEMILINEAR = paper("semilinear heat equation")
+TWO_OPTIMA = paper("several stationary optima")
+VALUE = paper("value function for long horizons")
 
 
 def two_layers(p: Parameters) -> Claim:
@@ -47,7 +50,7 @@ def two_layers(p: Parameters) -> Claim:
         layers = layers + layers[::-1]
         worst.append(np.max(path.deviation() / layers))
     claim = "deviation over its two layers: the constant at T = 20 and at T = 10"
-    return within(NAME, claim, LINEAR, "theorem", worst[1], worst[0], 1e-6)
+    return within(claim, LINEAR, "theorem", worst[1], worst[0], 1e-6)
 
 
 def riccati_rate(p: Parameters) -> Claim:
@@ -58,7 +61,6 @@ def riccati_rate(p: Parameters) -> Claim:
     error = np.linalg.norm(flow - lq.P, axis=(1, 2))
     rate = fitted_rate(times, error, (2.0, 4.0))
     return within(
-        NAME,
         "rate of the Riccati flow, 2 mu",
         LINEAR,
         "theorem",
@@ -72,7 +74,7 @@ def heat_rates(p: Parameters) -> Claim:
     """Heat with control on (1/4, 3/4) settles at a rate of its own."""
     rate = interior_heat(99, omega=(0.25, 0.75)).rate()
     return within(
-        NAME, "heat, interior control", HEAT_AND_WAVE, "experiment", rate, 9.91066, 1e-4
+        "heat, interior control", HEAT_AND_WAVE, "experiment", rate, 9.91066, 1e-4
     )
 
 
@@ -80,9 +82,7 @@ def boundary_rate(p: Parameters) -> Claim:
     """Boundary-controlled heat against its transcendental equation."""
     rate = boundary_heat(80).rate()
     exact = theory.boundary_heat_rate()
-    return within(
-        NAME, "heat, boundary control", HEAT_AND_WAVE, "theorem", rate, exact, 1e-4
-    )
+    return within("heat, boundary control", HEAT_AND_WAVE, "theorem", rate, exact, 1e-4)
 
 
 def square_rate(p: Parameters) -> Claim:
@@ -90,12 +90,10 @@ def square_rate(p: Parameters) -> Claim:
     claim = "heat on the square, rate"
     if importlib.util.find_spec("skfem") is None:
         why = 'needs scikit-fem: pip install "pushforward[control]"'
-        return open_claim(NAME, claim, PAPER, "theorem", why)
+        return open_claim(claim, PAPER, "theorem", why)
     times, distance = square_distance(p.square, 15.0)
     found = fitted_rate(times, distance, (3.0, 6.0))
-    return within(
-        NAME, claim, PAPER, "theorem", found, square(p.square)[0].rate(), 2e-3
-    )
+    return within(claim, PAPER, "theorem", found, square(p.square)[0].rate(), 2e-3)
 
 
 def semilinear_rate(p: Parameters) -> Claim:
@@ -108,7 +106,6 @@ def semilinear_rate(p: Parameters) -> Claim:
     late = fitted_rate(path.times[-1] - path.midpoints, distance, (0.25, 0.5))
     note = f"at the start {early:.3f}, at the end {late:.3f}"
     return within(
-        NAME,
         "semilinear heat, rate",
         SEMILINEAR,
         "theorem",
@@ -125,7 +122,6 @@ def average_cost(p: Parameters) -> Claim:
     steps = 2 * p.heat_steps
     long = problem.optimize(np.zeros(problem.n), 4.0, steps=steps)
     return within(
-        NAME,
         "J(4) - J(2) = 2 J_s",
         SEMILINEAR,
         "theorem",
@@ -140,7 +136,6 @@ def two_optima(p: Parameters) -> Claim:
     outer, plus, minus, cost = tie(p.cubic_nodes)
     note = f"v+ = {plus:.5f}, v- = {minus:.6f}, cost {cost:.5f}"
     return within(
-        NAME,
         "outer target of the tie",
         TWO_OPTIMA,
         "experiment",
@@ -155,7 +150,6 @@ def ceiling(p: Parameters) -> Claim:
     """The middle of the cubic profile stays below its ceiling for any boundary."""
     middle = CubicBoundary(6399).state(600.0)[3200]
     return at_most(
-        NAME,
         "cubic ceiling, v = 600",
         PAPER,
         "theorem",
@@ -171,7 +165,6 @@ def value_function(p: Parameters) -> Claim:
     rest = (rest - lq.value_limit(np.zeros(1))) * np.exp(lq.rate * 8)
     exact = theory.scalar_value_remainder(1.0, 1.0, 0.0)
     return within(
-        NAME,
         "value minus T V_s - phi - c, times e^{mu T}",
         VALUE,
         "theorem",
@@ -198,7 +191,6 @@ def dynamic_programming(p: Parameters) -> Claim:
         exact = lq.value(2.0, np.array([0.5]))
         errors.append(abs(np.interp(0.5, states, value) - exact))
     return within(
-        NAME,
         "value iteration: error ratio per halved step",
         VALUE,
         "identity",
@@ -213,7 +205,6 @@ def transport(p: Parameters) -> Claim:
     path = optimal_transport_inflow(np.zeros(p.cells), 10)
     error = np.max(np.abs(path.controls - theory.transport_control(path.times, 10.0)))
     return at_most(
-        NAME,
         "optimal inflow of a transport equation, largest error",
         PAPER,
         "identity",

@@ -8,28 +8,25 @@ import numpy as np
 from pushforward.control.classical.evolution import Evolution, EvolutionPath, cubic
 from pushforward.control.classical.heat import interior_heat, square_heat
 from pushforward.control.classical.linear_quadratic import LinearQuadratic
+from pushforward.studies import AbstractParameters, statements
 
 TITLE = "Turnpikes: long-horizon control stays near the static optimum"
-NAME = "turnpike"
 PAPER = "geshkovski2022turnpike"
 NO_RUNS = "No runs: linear-quadratic control, solved by Riccati equations."
 
+within, at_least, at_most, open_claim, paper = statements("turnpike", PAPER)
+
 
 @dataclasses.dataclass(frozen=True)
-class Parameters:
+class Parameters(AbstractParameters):
     """Sizes of grids and horizons; the mathematics is the same in both presets."""
 
-    wave_nodes: int
-    wave_share: tuple[float, float]
-    heat_steps: int
-    cells: int
-    cubic_nodes: int
-    square: int
-
-    @classmethod
-    def quick(cls) -> "Parameters":
-        """Seconds per claim."""
-        return cls(102, (0.25, 0.75), 200, 80, 799, 3)
+    wave_nodes: int = 102
+    wave_share: tuple[float, float] = (0.25, 0.75)
+    heat_steps: int = 200
+    cells: int = 80
+    cubic_nodes: int = 799
+    square: int = 3
 
     @classmethod
     def full(cls) -> "Parameters":

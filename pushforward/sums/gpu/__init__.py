@@ -1,0 +1,1 @@
+"""Sums as fused kernels on a GPU: begin with `_fused.py`."""

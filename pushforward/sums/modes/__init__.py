@@ -1,0 +1,1 @@
+"""Sums in linear time by modes of the circle and of S^2: begin with `_spectral.py`."""
