@@ -58,10 +58,9 @@ def _cost(n: int, d: int, quick: bool) -> Iterator[dict]:
     common = {"work": f"entropic cost, eps={EPS:g}", "n": n, "d": d, "dtype": "float64"}
     rounds = 2 if n >= LONG_ROW else rounds_of(quick)
     for row in compared(contestants, rounds, common, "", error):
-        of_pot = row["peer"].startswith("POT")
-        yield row | (
-            {"floor": f"POT: marginals off by {off[-1]:.1e}"} if of_pot else {}
-        )
+        if row["peer"].startswith("POT"):
+            row["floor"] = f"POT: marginals off by {off[-1]:.1e}"
+        yield row
 
 
 def _pot(x: np.ndarray, y: np.ndarray, eps: float) -> float:
