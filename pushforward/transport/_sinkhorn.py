@@ -136,7 +136,7 @@ def _combined(
     blur = BLUR * jnp.finfo(best.dtype).eps * jnp.eye(MEMORY, dtype=best.dtype)
     right = change @ (scale * last) / size
     shares = jnp.linalg.solve(squares / jnp.outer(size, size) + blur, right) / size
-    found = (1 - jnp.sum(shares)) * best + shares @ reached
+    found = (1 + jnp.sum(shares)) * best - shares @ reached
     return jnp.where(jnp.isfinite(found).all(), found, best)
 
 
