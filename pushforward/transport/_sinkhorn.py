@@ -129,7 +129,7 @@ def _combined(
     """
     best, last = reached[slot], moves[slot]
     scale = jnp.sqrt(problem.b / jnp.sum(problem.b))
-    change = jnp.where(counts[:, None], scale * (moves - last), 0.0)
+    change = jnp.where(counts[:, None], scale[None] * (moves - last[None]), 0.0)
     squares = jnp.matmul(change, change.T, precision="highest")
     size = jnp.sqrt(jnp.diagonal(squares))
     size = jnp.where(size > 0, size, 1.0)
