@@ -53,7 +53,7 @@ def sinkhorn_divergences(
         )
     eps = jnp.broadcast_to(checked_eps(eps), (len(xs),))
     limits = Limits(jnp.asarray(tol), jnp.asarray(whole("iterations", iterations, 1)))
-    return settled(*_all(x, y, a, b, eps, limits), limits)
+    return settled(limits, *_all(x, y, a, b, eps, limits))
 
 
 @jax.jit

@@ -64,11 +64,11 @@ def sinkhorn_divergence(
     most = jnp.asarray(whole("iterations", iterations, 1))
     limits = Limits(jnp.asarray(tol, dtype), most)
     unit = not is_traced(x, y) and on_sphere(np.asarray(x)) and on_sphere(np.asarray(y))
-    return settled(*debiased(x, y, a, b, eps, limits, unit), limits)
+    return settled(limits, *debiased(x, y, a, b, eps, limits, unit))
 
 
 def settled(
-    s: Float[Array, "*k"], lacking: Float[Array, "*k"], limits: Limits
+    limits: Limits, s: Float[Array, "*k"], lacking: Float[Array, "*k"]
 ) -> Float[Array, "*k"]:
     """Divergences, unless one is known to be no answer."""
     if is_traced(s, lacking, limits.most):
