@@ -19,14 +19,13 @@ PAPERS = {
         2025,
         "2312.10794",
     ),
-    "thibault2021overrelaxed": (
+    "walker2011anderson": (
         "article",
-        "Thibault, Alexis and Chizat, Lenaic and Dossal, Charles and Papadakis, "
-        "Nicolas",
-        "Overrelaxed Sinkhorn-Knopp algorithm for regularized optimal transport",
-        "Algorithms",
-        2021,
-        "1711.01851",
+        "Walker, Homer F. and Ni, Peng",
+        "Anderson acceleration for fixed-point iterations",
+        "SIAM Journal on Numerical Analysis",
+        2011,
+        "",
     ),
     "peyre2016gromov": (
         "inproceedings",

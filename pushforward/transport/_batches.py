@@ -10,7 +10,12 @@ from jaxtyping import Array, Float, Real
 from pushforward._checks import listed, whole
 from pushforward.errors import InputError
 from pushforward.transport._differentiable import Limits
-from pushforward.transport._divergence import checked_cloud, checked_eps, debiased
+from pushforward.transport._divergence import (
+    checked_cloud,
+    checked_eps,
+    debiased,
+    settled,
+)
 
 TOGETHER = 16  # problems a step: few wait for the slowest, and tables stay in cache
 
@@ -48,7 +53,7 @@ def sinkhorn_divergences(
         )
     eps = jnp.broadcast_to(checked_eps(eps), (len(xs),))
     limits = Limits(jnp.asarray(tol), jnp.asarray(whole("iterations", iterations, 1)))
-    return _all(x, y, a, b, eps, limits)
+    return settled(limits, *_all(x, y, a, b, eps, limits))
 
 
 @jax.jit

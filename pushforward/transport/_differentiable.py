@@ -42,17 +42,17 @@ class Limits(eqx.Module):
 
 
 @jax.custom_jvp
-def potentials(problem: Problem, limits: Limits) -> tuple[Array, Array]:
-    """(f, g), differentiable; f is the best for g."""
+def potentials(problem: Problem, limits: Limits) -> tuple[Array, Array, Array]:
+    """(f, g), differentiable, f the best for g, and what the marginals lack."""
     state = advance(problem, started(problem), limits.tol, limits.most)
     state = finished(problem, state)
-    return state.f, state.g
+    return state.f, state.g, state.error
 
 
 @potentials.defjvp
 def _potentials_jvp(primals, tangents):
     problem, limits = primals
-    f, g = potentials(problem, limits)
+    f, g, lacking = potentials(problem, limits)
     moved, eps = _own(tangents[0], problem), problem.eps
     _, dT = jax.jvp(lambda p: p.rows(g, p.eps), (problem,), (moved,))
     _, dS = jax.jvp(lambda p: p.columns(f, p.eps), (problem,), (moved,))
@@ -63,54 +63,61 @@ def _potentials_jvp(primals, tangents):
     twice = lambda h: h - mean_columns(mean_rows(h))  # noqa: E731
     dg = _solved(twice, right, problem.b, constants=True)
     df = dT + jax.jvp(lambda g: problem.rows(g, eps), (g,), (dg,))[1]
-    return (f, g), (df, dS + back((df,))[1])  # once more, for atoms without mass
+    dg = dS + back((df,))[1]  # once more, for atoms without mass
+    return (f, g, lacking), (df, dg, jnp.zeros_like(lacking))
 
 
 @jax.custom_jvp
-def potential_alone(problem: Problem, limits: Limits) -> Float[Array, "n"]:
-    """The one potential of a measure with itself, f = T(f), differentiable."""
+def potential_alone(problem: Problem, limits: Limits) -> tuple[Array, Array]:
+    """The one potential of a measure with itself, f = T(f), and what is lacking."""
     pairing, a, eps = problem.pairing, problem.a, problem.eps
-    return settle_alone(pairing, a, eps, limits.tol, limits.most)[0]
+    return settle_alone(pairing, a, eps, limits.tol, limits.most)
 
 
 @potential_alone.defjvp
 def _potential_alone_jvp(primals, tangents):
     problem, limits = primals
-    f = potential_alone(problem, limits)
+    f, lacking = potential_alone(problem, limits)
     moved = _own(tangents[0], problem)
     _, dT = jax.jvp(lambda p: p.rows(f, p.eps), (problem,), (moved,))
     mean = _means(problem.pairing, problem.a, f, problem.eps)
     df = _solved(lambda h: h + mean(h), dT, problem.a, constants=False)
     again = jax.jvp(lambda f: problem.rows(f, problem.eps), (f,), (df,))[1]
-    return f, dT + again  # for atoms without mass
+    moved = dT + again  # for atoms without mass
+    return (f, lacking), (moved, jnp.zeros_like(lacking))
 
 
 @jax.custom_jvp
-def value(problem: Problem, limits: Limits) -> Float[Array, ""]:
-    """min over couplings of <C, P> + eps KL(P | a b^T), by its dual."""
-    f, g = potentials(problem, limits)
-    return problem.a @ f + problem.b @ g
+def value(problem: Problem, limits: Limits) -> tuple[Array, Array]:
+    """min over couplings of <C, P> + eps KL(P | a b^T), and what marginals lack.
+
+    By the dual: as far below the minimum as the marginals are off.
+    """
+    f, g, lacking = potentials(problem, limits)
+    return problem.a @ f + problem.b @ g, lacking
 
 
 @value.defjvp
 def _value_jvp(primals, tangents):
     problem, limits = primals
-    f, g = potentials(problem, limits)
-    return _moved(problem, f, g, _own(tangents[0], problem))
+    f, g, lacking = potentials(problem, limits)
+    at, along = _moved(problem, f, g, _own(tangents[0], problem))
+    return (at, lacking), (along, jnp.zeros_like(lacking))
 
 
 @jax.custom_jvp
-def value_alone(problem: Problem, limits: Limits) -> Float[Array, ""]:
+def value_alone(problem: Problem, limits: Limits) -> tuple[Array, Array]:
     """The same of a measure with itself, where b = a and one potential does."""
-    f = potential_alone(problem, limits)
-    return problem.a @ f + problem.b @ f
+    f, lacking = potential_alone(problem, limits)
+    return problem.a @ f + problem.b @ f, lacking
 
 
 @value_alone.defjvp
 def _value_alone_jvp(primals, tangents):
     problem, limits = primals
-    f = potential_alone(problem, limits)
-    return _moved(problem, f, f, _own(tangents[0], problem))
+    f, lacking = potential_alone(problem, limits)
+    at, along = _moved(problem, f, f, _own(tangents[0], problem))
+    return (at, lacking), (along, jnp.zeros_like(lacking))
 
 
 def _moved(problem: Problem, f: Array, g: Array, moved: Any):

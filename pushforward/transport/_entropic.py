@@ -66,7 +66,7 @@ def entropic_plan(
     >>> bool(plan.gap < 1e-10), round(float(plan.gradient().sum()), 6)
     (True, -6.0)
 
-    [chewi2024statistical] [altschuler2017nearlinear] [thibault2021overrelaxed]
+    [chewi2024statistical] [altschuler2017nearlinear] [walker2011anderson]
     """
     a, b, eps = _checked(mu, nu, eps, mass_one=True)
     problem = _problem(a, b, eps, np.inf, cost)

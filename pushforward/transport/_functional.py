@@ -60,7 +60,7 @@ class SinkhornDivergence(AbstractFunctional):
     def __call__(self, mu: AbstractMeasure) -> Float[Array, ""]:
         """S_eps(mu, nu)."""
         clouds = (mu.points, self.nu.points, mu.weights, self.nu.weights)
-        return debiased(*clouds, self.eps, self.limits, self._unit(mu))
+        return debiased(*clouds, self.eps, self.limits, self._unit(mu))[0]
 
     def variation(
         self, x: Float[Array, "m d"], mu: AbstractMeasure
@@ -94,10 +94,12 @@ class SinkhornDivergence(AbstractFunctional):
         infinite = jnp.full_like(self.eps, jnp.inf)
         across = squared_pairing(mu.points, self.nu.points, unit=self._unit(mu))
         weights = (mu.weights, self.nu.weights)
-        _, g = potentials(Problem(across, *weights, self.eps, infinite), self.limits)
+        _, g, _ = potentials(Problem(across, *weights, self.eps, infinite), self.limits)
         alone = squared_pairing(mu.points, mu.points, unit=self._unit(mu))
         weights = (mu.weights, mu.weights)
-        f = potential_alone(Problem(alone, *weights, self.eps, infinite), self.limits)
+        f, _ = potential_alone(
+            Problem(alone, *weights, self.eps, infinite), self.limits
+        )
         return (self.nu, g), (mu, f)
 
     @property

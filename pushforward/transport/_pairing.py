@@ -73,7 +73,11 @@ class AbstractPairing(eqx.Module):
 
     @abc.abstractmethod
     def largest(self) -> Float[Array, ""]:
-        """A bound of |c_ij|: where annealing begins."""
+        """A bound of |c_ij|."""
+
+    def spread(self) -> Float[Array, ""]:
+        """How far c_ij varies beyond a sum p_i + q_j: where annealing begins."""
+        return self.largest()
 
     @abc.abstractmethod
     def table(self) -> Float[Array, "n m"]:
@@ -154,6 +158,11 @@ class InnerPairing(AbstractPairing):
         norms = [jnp.sqrt(jnp.max(jnp.sum(z**2, axis=1))) for z in (self.x, self.y)]
         ends = jnp.max(jnp.abs(self.p)) + jnp.max(jnp.abs(self.q))
         return ends + self.s * norms[0] * norms[1]
+
+    def spread(self) -> Float[Array, ""]:
+        """Twice the root of the mean square of s <x_i, y_j>."""
+        squares = jnp.sum((self.x.T @ self.x) * (self.y.T @ self.y))
+        return 2 * self.s * jnp.sqrt(squares / (self.x.shape[0] * self.y.shape[0]))
 
     def table(self) -> Float[Array, "n m"]:
         """All costs."""

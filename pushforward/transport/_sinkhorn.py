@@ -6,8 +6,10 @@ The potentials of  min <C, P> + eps KL(P | a b^T) + rho KL(P 1 | a) + rho KL(P^T
     f_i = -eps kappa log sum_j b_j e^{(g_j - C_ij) / eps},   kappa = rho / (rho + eps),
 
 and of the same equation for g. P_ij = a_i b_j e^{(f_i + g_j - C_ij) / eps}. eps falls
-from the largest cost to its end; there steps are overrelaxed, f <- f + omega (T - f),
-with the best omega for the rate that is seen. [thibault2021overrelaxed]
+from the spread of the costs to its end; there the two steps are one map of g, and where
+it comes to rest is sought among combinations of the last few steps, by least squares.
+Its derivative is symmetric and smoothing, so that few directions are slow and a short
+memory sees them. [walker2011anderson]
 """
 
 from functools import partial
@@ -21,11 +23,10 @@ from jaxtyping import Array, Bool, Float, Int
 from pushforward.transport._pairing import AbstractPairing
 
 ANNEAL = 0.7  # eps falls by this factor per step while annealing
-WINDOW = 8  # steps over which a rate is measured
+MEMORY = 12  # steps that are combined
+ROUGH = 0.5  # from this marginal error on a combination of steps is a better step
+BLUR = 1e3  # roundings: how well the least squares are told apart
 STEEPEST = 50.0  # exponents of marginal errors, cut to stay finite
-MOST_OMEGA = 1.98
-SAME_OMEGA = 0.01  # a change that leaves no trace in the rate
-EXPLODED = 10.0  # growth of the error over a window
 
 
 class Problem(eqx.Module):
@@ -62,10 +63,12 @@ class State(NamedTuple):
     f: Float[Array, "n"]
     g: Float[Array, "m"]
     eps: Float[Array, ""]  # falls while annealing
-    omega: Float[Array, ""]
+    reached: Float[Array, "k m"]  # by the last steps, in turn
+    moves: Float[Array, "k m"]  # of these steps
+    known: Int[Array, ""]  # how many of them count
     steps: Int[Array, ""]
     error: Float[Array, ""]  # of the marginals, relative to the mass; inf in annealing
-    before: Float[Array, ""]  # the error when the window began
+    before: Float[Array, ""]  # the error MEMORY steps ago, or longer
 
 
 def log_of(weights: Float[Array, "n"]) -> Float[Array, "n"]:
@@ -85,56 +88,62 @@ def soft_min(
 
 
 def started(problem: Problem, start: tuple[Array, Array] | None = None) -> State:
-    """From nothing at the largest eps, or from potentials at the eps asked for."""
+    """From nothing at a large eps, or from potentials at the eps asked for."""
     a, b, eps = problem.a, problem.b, problem.eps
     f, g = (jnp.zeros_like(a), jnp.zeros_like(b)) if start is None else start
-    first = jnp.maximum(eps, problem.pairing.largest()) if start is None else eps
-    one, far = jnp.ones_like(eps), jnp.full_like(eps, jnp.inf)
-    return State(f, g, first, one, jnp.zeros((), int), far, far)
+    first = jnp.maximum(eps, problem.pairing.spread()) if start is None else eps
+    none, far = jnp.zeros((), int), jnp.full_like(eps, jnp.inf)
+    past = jnp.zeros((MEMORY, b.shape[0]), b.dtype)
+    return State(f, g, first, past, past, none, none, far, far)
 
 
 def swept(problem: Problem, state: State) -> State:
     """One step of f and one of g."""
-    f, g, eps, omega, steps, _, before = state
-    best = problem.rows(g, eps)
-    off = _missing(problem.a, f - best, eps)
-    f = f + omega * (best - f)
+    g, eps = state.g, state.eps
+    f = problem.rows(g, eps)
     best = problem.columns(f, eps)
-    off = jnp.maximum(off, _missing(problem.b, g - best, eps))
-    g = g + omega * (best - g)
-    level = _level(problem, f, g)
+    level = _level(problem, f, best)
+    best = best - level
     there = eps <= problem.eps
-    error = jnp.where(there, off, jnp.inf)
+    error = jnp.where(there, _missing(problem.b, best - g, eps), jnp.inf)
+    steps, ends = state.steps + 1, (state.steps + 1) % MEMORY == 0
+    slot = state.steps % MEMORY
+    reached = state.reached.at[slot].set(best)
+    moves = state.moves.at[slot].set(best - g)
+    forget = (error > ROUGH) | (ends & (error > state.before))  # led nowhere
+    known = jnp.where(forget, 0, jnp.minimum(state.known + 1, MEMORY))
+    before = jnp.where(ends, error, state.before)
+    counts = (slot - jnp.arange(MEMORY)) % MEMORY < known
+    g = _combined(problem, reached, moves, slot, counts)
     lower = jnp.maximum(problem.eps, ANNEAL * eps)
-    steps = steps + 1
-    ends, known = steps % WINDOW == 0, jnp.isfinite(before)
-    growth = error / jnp.where(known, before, jnp.inf)
-    better = jnp.where(ends & known & there, _omega(omega, growth), omega)
-    # after a change the next window shows the change, not the rate: it is passed over
-    fresh = jnp.where(jnp.abs(better - omega) > SAME_OMEGA, jnp.inf, error)
-    before, omega = jnp.where(ends, fresh, before), better
-    return State(f + level, g - level, lower, omega, steps, error, before)
+    return State(f + level, g, lower, reached, moves, known, steps, error, before)
+
+
+def _combined(
+    problem: Problem, reached: Array, moves: Array, slot: Array, counts: Array
+) -> Float[Array, "m"]:
+    """Where a linear map would rest, given what it made of a few points.
+
+    Of the combinations of the last steps with weights that sum to one, the one that
+    moves least, in L^2(b); the last step where no other counts.
+    """
+    best, last = reached[slot], moves[slot]
+    scale = jnp.sqrt(problem.b / jnp.sum(problem.b))
+    change = jnp.where(counts[:, None], scale[None] * (moves - last[None]), 0.0)
+    squares = jnp.matmul(change, change.T, precision="highest")
+    size = jnp.sqrt(jnp.diagonal(squares))
+    size = jnp.where(size > 0, size, 1.0)
+    blur = BLUR * jnp.finfo(best.dtype).eps * jnp.eye(MEMORY, dtype=best.dtype)
+    right = change @ (scale * last) / size
+    shares = jnp.linalg.solve(squares / jnp.outer(size, size) + blur, right) / size
+    found = (1 + jnp.sum(shares)) * best - shares @ reached
+    return jnp.where(jnp.isfinite(found).all(), found, best)
 
 
 def _missing(w: Array, over: Array, eps: Array) -> Float[Array, ""]:
     """sum_i w_i |e^{over_i / eps} - 1| / sum_i w_i: how far off a marginal is."""
     exponent = jnp.clip(over / eps, -STEEPEST, STEEPEST)
     return jnp.sum(w * jnp.abs(jnp.expm1(exponent))) / jnp.sum(w)
-
-
-def _omega(omega: Array, growth: Array) -> Float[Array, ""]:
-    """The best overrelaxation, from what the error grew by over a window.
-
-    At omega the error falls by lam a step, (lam + omega - 1)^2 = lam (omega mu)^2 with
-    mu^2 the rate of plain steps; the best is 2 / (1 + sqrt(1 - mu^2)), and beyond
-    it the rate is omega - 1. An error that explodes calls for smaller steps.
-    """
-    lam = jnp.clip(growth ** (1 / WINDOW), 1e-3, 1.0)
-    plain = jnp.clip((lam + omega - 1) ** 2 / (lam * omega**2), 0.0, 1.0)
-    best = jnp.minimum(2 / (1 + jnp.sqrt(1 - plain)), MOST_OMEGA)
-    slow = lam > omega - 1 + 0.1 * (2 - omega)
-    faster = jnp.where(slow, jnp.maximum(best, omega), omega)
-    return jnp.where(growth < EXPLODED, faster, 1 + (omega - 1) / 2)
 
 
 def _level(problem: Problem, f: Array, g: Array) -> Float[Array, ""]:

@@ -14,6 +14,7 @@ from pushforward.transport import (
     entropic_plan,
     optimal_plan,
     sinkhorn_divergence,
+    sinkhorn_divergences,
     unbalanced_plan,
     wasserstein_distance,
 )
@@ -73,7 +74,7 @@ def test_bounds_hold_wherever_the_iteration_stops(plan):
         assert max(early.marginal_errors) < 1e-14
 
 
-def test_overrelaxed_steps_are_few():
+def test_steps_are_few():
     """eps = 0.02 takes plain iterations thousands of steps to 1e-8."""
     plan = entropic_plan((X, A), (Y, B), 0.02, tol=1e-8)
     assert plan.gap < 1e-8 * 0.02
@@ -113,6 +114,17 @@ def test_large_and_small_eps_have_their_limits():
     tight = entropic_plan(X[:4], Y[:4], 1e-6)  # an assignment: nothing to blur
     assert tight.cost == pytest.approx(optimal_plan(X[:4], Y[:4]).cost, abs=1e-9)
     assert tight.gap < 1e-9
+
+
+def test_a_divergence_that_is_no_answer_is_an_error():
+    weights = {"a": A, "b": B}
+    with pytest.raises(NumericalError, match="wrong place after 50") as caught:
+        sinkhorn_divergence(X, Y, 1e-6, iterations=50, **weights)
+    assert caught.value.partial.shape == ()
+    with pytest.raises(NumericalError, match="in pair 1"):
+        sinkhorn_divergences([X, X], [Y, Y], [1.0, 1e-6], iterations=50)
+    traced = jax.jit(lambda x: sinkhorn_divergence(x, Y, 1e-6, b=B, iterations=50))
+    assert np.isfinite(traced(X))
 
 
 def test_inner_products_are_half_the_squared_distance(plan):
