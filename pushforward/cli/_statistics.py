@@ -127,7 +127,8 @@ def _compared(
     large = known and sum(rows * columns for rows, columns in shapes) > LARGE
     given, read = [], []
     for (path, array), shape in zip(found, shapes, strict=True):
-        one, words = (path if array is None else array), ()
+        one: Any = path if array is None else array
+        words: tuple[str, ...] = ()
         if array is None and not large:
             one, words = representation_and_words(path, flatten=flatten)
         given.append(one)
