@@ -175,9 +175,10 @@ def _scatter(ax: Axes, data: Arrays, points: np.ndarray, *, counted: bool) -> No
     looks = ((GRAY, 1.0), (GREEN, 1.0), (ORANGE, 1.3), (RED, 1.6))
     for kind, (name, (color, scale)) in enumerate(zip(names, looks, strict=True)):
         mask = data["kind"] == kind
-        if not name or not mask.any():
+        if not name:
             continue
         label = f"{name} ({int(mask.sum())})" if counted else name
+        label = label if mask.any() else "_nolegend_"
         x, y = points[mask].T
         ax.scatter(x, y, s=scale * size, c=color, label=label, linewidths=0)
 
