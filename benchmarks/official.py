@@ -4,8 +4,8 @@ Those are no packages: PUSHFORWARD_PEERS names a folder with checkouts `GULP` an
 `GromovMatcher` of github.com/sgstepaniants; without it these rows are left out, which
 is said. Each row: CPU seconds of both, least of the repeats, turn by turn; a matching
 of theirs takes minutes and is run once. GromovMatcher runs as its script does, on
-standardized logarithms; `floor` tells both F1 against the truth of the simulated cohort,
-and `error` by how much theirs is higher.
+standardized logarithms; `floor` tells both F1 against the truth of the simulated
+cohort, and `error` by how much theirs is higher.
 """
 
 import contextlib
@@ -123,7 +123,7 @@ def official_f1(peer: Any, pair: PairedTables) -> float:
     with contextlib.redirect_stdout(io.StringIO()):
         coupling = peer.GM(standardized(pair.A), standardized(pair.B))
     found = np.argwhere(peer.keep_max(coupling) > 0)
-    return accuracy_of(found, pair.truth, coupling.shape).f1
+    return accuracy_of(found, pair.truth, coupling.shape, partial=False).f1
 
 
 def standardized(table: FeatureTable) -> np.ndarray:
