@@ -64,12 +64,13 @@ def grid_of(x: np.ndarray, nodes: int) -> np.ndarray:
 def cvxpy_on_grid(log_table: np.ndarray) -> float:
     import cvxpy as cp
 
-    table = np.exp(log_table)
+    top = log_table.max(axis=1)  # rows of rare counts are too small for the solver
+    table = np.exp(log_table - top[:, None])
     w = cp.Variable(table.shape[1], nonneg=True)
     goal = cp.Minimize(-cp.sum(cp.log(table @ w)) / len(table))
     cp.Problem(goal, [cp.sum(w) == 1]).solve(solver=cp.CLARABEL)
     weights = np.maximum(w.value, 0)
-    return float(-np.mean(np.log(table @ (weights / weights.sum()))))
+    return float(-np.mean(np.log(table @ (weights / weights.sum())) + top))
 
 
 def loss_of(x: np.ndarray, likelihood: AbstractLikelihood | None = None) -> float:
