@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pushforward.cli._answers import AsJson, Report, need_folders, say
+from pushforward.cli._answers import AsJson, Report, need_folders, say, status
 
 LARGE = 2e7  # numbers beyond which files are read block by block
 
@@ -58,6 +58,8 @@ def gulp(
         raise InputError("`--picture` maps at least three files, got two.")
     names = _names([path for path, _ in found])
     matrix, errors, read = _compared(found, names, lambdas, flatten, bootstrap, seed)
+    for line in read[:-1]:
+        status.print(line, markup=False, soft_wrap=True)
     _draw(matrix, errors, read, picture, tree, report)
     if out is not None:
         _write_distances(matrix, errors, out)
@@ -113,24 +115,23 @@ def _compared(
         GulpMoments,
         gulp_errors,
         gulp_matrix,
-        read_representation,
         shape_on_disk,
     )
+    from pushforward.statistics.representation_files import representation_and_words
 
     shapes: list[Any] = [shape_on_disk(p) if a is None else a.shape for p, a in found]
     known = all(shape is not None and len(shape) == 2 for shape in shapes)
     large = known and sum(rows * columns for rows, columns in shapes) > LARGE
-    given = [
-        p if a is None and large else read_representation(p, flatten=flatten)
-        if a is None else a
-        for p, a in found
-    ]  # fmt: skip
-    read = [
-        f"{path.name}: {shape[0]} samples, {shape[1]} features"
-        for (path, _), shape in zip(
-            found, shapes if large else [a.shape for a in given], strict=True
-        )
-    ]
+    given, read = [], []
+    for (path, array), shape in zip(found, shapes, strict=True):
+        one: Any = path if array is None else array
+        words: tuple[str, ...] = ()
+        if array is None and not large:
+            one, words = representation_and_words(path, flatten=flatten)
+        given.append(one)
+        samples, features = shape if large else one.shape
+        told = "; ".join((f"{samples} samples, {features} features", *words))
+        read.append(f"{path.name}: {told}")
     if large or draws is not None:
         moments = GulpMoments.of(given)
         count = 100 if draws is None else draws

@@ -120,11 +120,16 @@ def draw_masses(data: Arrays) -> Figure:
     ax = figure.subplots()
     kept = np.isin(data["kind"], (1, 3))
     span = (data["ppm"].min(), data["ppm"].max() + 1e-9)
-    parts = [data["ppm"][kept], data["ppm"][~kept]]
-    looks = {"color": [GREEN, GRAY], "label": ["matched", "dropped"]}
+    cases = [(kept, GREEN, "matched"), (~kept, GRAY, "dropped")]
+    parts, colors, labels = zip(
+        *((data["ppm"][mask], *look) for mask, *look in cases if mask.any()),
+        strict=True,
+    )
+    looks = {"color": colors, "label": labels}
     ax.hist(parts, bins=60, range=span, stacked=True, **looks)
     ax.set_xlabel("m/z error (ppm)")
     ax.set_ylabel("pairs")
+    ax.yaxis.get_major_locator().set_params(integer=True)
     tidy(ax)
     ax.legend(frameon=False, fontsize=8)
     return figure
@@ -173,6 +178,7 @@ def _scatter(ax: Axes, data: Arrays, points: np.ndarray, *, counted: bool) -> No
         if not name:
             continue
         label = f"{name} ({int(mask.sum())})" if counted else name
+        label = label if mask.any() else "_nolegend_"
         x, y = points[mask].T
         ax.scatter(x, y, s=scale * size, c=color, label=label, linewidths=0)
 
@@ -214,9 +220,9 @@ def _doubtful(matching: Matching) -> str:
         [
             matching.A.ids[matching.pairs.rows[s]],
             matching.B.ids[matching.pairs.cols[s]],
-            float(matching.A.mz[matching.pairs.rows[s]]),
-            float(matching.residual[s]),
-            float(matching.score[s]),
+            f"{matching.A.mz[matching.pairs.rows[s]]:.4f}",
+            f"{matching.residual[s]:.3f}",
+            f"{matching.score[s]:.3f}",
         ]
         for s in least
     ]

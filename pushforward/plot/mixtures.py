@@ -15,6 +15,8 @@ BLUE, ORANGE, GRAY = "#2563a8", "#e08a1e", "#9aa3af"
 MOST = 40  # rows of a table on the page
 CLOUD = 4000  # data drawn in a plane
 EDGE = 0.05
+BARS = 80  # distinct counts drawn as they are
+SHOWN = 3  # coordinates in the table of the data
 
 
 def plot_mixture(fit: MixtureFit, names: tuple[str, ...]) -> Figure:
@@ -42,7 +44,15 @@ def _line(fit: MixtureFit, name: str) -> Figure:
     figure = new_figure(6.8, 4.6)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     where = fit.noise.color(fit.sample.places)[:, 0]
-    above.hist(where, bins=40, weights=fit.sample.weights, color="#d5dae1")
+    places = np.unique(where)
+    if (
+        counts and len(places) <= BARS
+    ):  # bins of a histogram would hold one count or two
+        share = [fit.sample.weights[where == x].sum() for x in places]
+        wide = 0.8 * np.diff(places).min(initial=1.0)
+        above.bar(places, share, width=wide, color="#d5dae1")
+    else:
+        above.hist(where, bins=40, weights=fit.sample.weights, color="#d5dae1")
     above.set_ylabel("share of data")
     mass = above.twinx()
     mass.vlines(fit.atoms[:, 0], 0, fit.weights, color=BLUE, lw=2.2)
@@ -77,10 +87,11 @@ def write_mixture_report(
         [w, *(float(a) for a in atom)]
         for w, atom in zip(fit.weights.tolist(), fit.atoms, strict=True)
     ]
+    parts_of = np.stack([fit.data, found.mean, low, high], axis=2)[:, :SHOWN]
     first = [
-        [i + 1, *(float(v[i, 0]) for v in (fit.data, found.mean, low, high))]
-        for i in range(min(len(fit.data), MOST))
+        [i + 1, *parts_of[i].ravel().tolist()] for i in range(min(len(fit.data), MOST))
     ]
+    head = [word for name in names[:SHOWN] for word in (name, "mean", "from", "to")]
     parts = [
         paragraph(
             f"{len(fit.data)} rows of {', '.join(names)}; {len(fit.atoms)} components."
@@ -99,7 +110,7 @@ def write_mixture_report(
                 "Posterior mean and 90 % interval of the location, with the mixing law "
                 f"taken as known; the first {len(first)} of {len(fit.data)} rows."
             ),
-            table(["row", names[0], "mean", "from", "to"], first),
+            table(["row", *head], first),
         ),
     ]
     if read:

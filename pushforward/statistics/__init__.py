@@ -81,8 +81,8 @@ from pushforward.statistics.similarities import procrustes as procrustes
 from pushforward.statistics.streamed import GulpMoments as GulpMoments
 from pushforward.statistics.study_alignment import StudyAlignment as StudyAlignment
 from pushforward.statistics.study_alignment import align_studies as align_studies
-from pushforward.statistics.table_files import parse_columns as parse_columns
 from pushforward.statistics.table_files import read_table as read_table
+from pushforward.statistics.table_layouts import parse_columns as parse_columns
 from pushforward.statistics.tables import FeatureTable as FeatureTable
 from pushforward.transport import Coupling as Coupling
 from pushforward.transport import SparseGromov as SparseGromov

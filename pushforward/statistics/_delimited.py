@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from pushforward._array_files import read_npy
 from pushforward.errors import InputError, StoreError
 
 LARGEST_FILE = 2_000_000_000
@@ -19,18 +20,22 @@ MISSING = {"", "na", "nan", "n/a", "n.a.", "<na>", "null", "none", "-", "#n/a"}
 class Cells:
     """Rows of stripped cells, all of one width, under one reading of the delimiter.
 
-    `lines` are their lines in the file, none where rows are no lines of it.
+    `lines` are their lines in the file, `widths` the cells they had there; none where
+    rows are no lines of it.
     """
 
     rows: list[list[str]]
     delimiter: str
     lines: tuple[int, ...] = ()
+    widths: tuple[int, ...] = ()
 
 
 def read_text(path: Path) -> str:
     """The text of a file, whatever its byte-order mark; workbooks as text with tabs."""
     if path.suffix in (".xlsx", ".parquet"):
         return _sheet(path)
+    if path.suffix == ".npy":
+        return _named_fields(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InputError(
@@ -79,6 +84,23 @@ def _sheet(path: Path) -> str:
         raise InputError(f"{path.name} cannot be read as a table: {error}.") from None
 
 
+def _named_fields(path: Path) -> str:
+    """A structured array as text with tabs; a bare one has no names for its columns."""
+    if not path.is_file():
+        raise StoreError(f"{path} cannot be read: no such file.")
+    array = read_npy(path)
+    names = array.dtype.names
+    if names is None or array.ndim != 1 or not array.size:
+        raise InputError(
+            f"{path.name} is a bare array, shape {array.shape} of {array.dtype}: "
+            "nothing in it says what its columns are. Save a structured array, whose "
+            "fields have names (frame.to_records() of pandas, without objects), or a "
+            "table with a header (.csv)."
+        )
+    rows = [names, *array.tolist()]
+    return "\n".join("\t".join(str(cell) for cell in row) for row in rows) + "\n"
+
+
 def readings(text: str) -> list[Cells]:
     """The ways to cut the text into columns that give most lines one width."""
     whole = text.splitlines()
@@ -99,7 +121,7 @@ def readings(text: str) -> list[Cells]:
         widest = max(len(row) for row in rows)
         padded = [row + [""] * (widest - len(row)) for row in rows]
         known = tuple(numbers) if len(rows) == len(numbers) else ()
-        found.append(Cells(padded, delimiter, known))
+        found.append(Cells(padded, delimiter, known, tuple(map(len, rows))))
     return found
 
 

@@ -182,9 +182,10 @@ def _plain(cells: Cells, at: int, names: list[str]) -> Layout | None:
 
 
 def mass_columns(names: list[str]) -> list[int]:
-    """Columns whose name says m/z."""
+    """Columns whose name says m/z, with or without a unit."""
+    bare = [re.sub(r"\s*[(\[](da|th|amu|u|dalton)[)\]]$", "", name) for name in names]
     words = {"mz", "m/z", "m.z", "mass", "mass/charge", "mass to charge", "row m/z"}
-    return among(names, words)
+    return among(bare, words)
 
 
 def time_columns(names: list[str]) -> list[int]:
@@ -253,7 +254,8 @@ def numbers_of(
                 where = f"line {lines[i]}" if lines else f"feature row {i + 1}"
                 raise InputError(
                     f"{name}, {where}: column {label!r} holds text, "
-                    f"{row[column][:30]!r}, where numbers are expected. Drop that "
-                    "column or name the others (--columns samples=area)."
+                    f"{row[column][:30]!r}, where numbers are expected. Leave the cell "
+                    "empty if nothing was measured, drop that column, or name the "
+                    "others (--columns samples=area)."
                 ) from None
     return out

@@ -20,6 +20,14 @@ UNIT = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")  # (km/s) at the end of a name
 Row = tuple[int, list[str]]
 
 
+class BadCell(InputError):
+    """A cell that is no finite number: where it is, what is wrong, what to do."""
+
+    def __str__(self) -> str:
+        where, what, fix = self.args
+        return f"{where}: {what}. {fix}"
+
+
 class Missing(Enum):
     """What becomes of empty cells and the like (NA, NaN, -)."""
 
@@ -58,13 +66,17 @@ def read_numbers(
     """Read a table of numbers; the header, the delimiter and decimal commas are found.
 
     Files are text (.csv, .tsv, ...), .npy, and, with the extra `tables`, .xlsx and
-    .parquet. `columns` picks columns by name, with or without the unit in brackets (or
-    by position, "1" the first, when the file has no header). Text and ragged rows are
-    refused with their line, and so is what is missing unless `missing` says otherwise.
+    .parquet. Lines with # before the table are left out. `columns` picks columns by
+    name, with or without the unit in brackets (or by position, "1" the first, when the
+    file has no header); without it a first column with no name is taken for names of
+    rows. Text and ragged rows are refused with their line, and so is what is missing
+    unless `missing` says otherwise.
     """
     path = as_path("path", path)
     if path.suffix == ".npy":
-        return _from_array(path, columns, missing)
+        table = _from_array(path, columns, missing)
+        if table is not None:
+            return table
     rows, told = _rows(path)
     header = None if all(_is_number(cell) for cell in rows[0][1]) else rows[0][1]
     body = rows if header is None else rows[1:]
@@ -72,6 +84,9 @@ def read_numbers(
         raise InputError(f"{path} has a header but no data. {EXAMPLE}")
     names = header or [str(k + 1) for k in range(len(rows[0][1]))]
     chosen = _chosen(path, names, columns)
+    if header and columns is None and len(names) > 1:
+        chosen, word = _named(names, body, chosen)
+        told += word
     marks = _decimal_marks(path, body, chosen)
     values = np.empty((len(body), len(chosen)))
     for i, (line, cells) in enumerate(body):
@@ -111,10 +126,13 @@ def without_missing(table: NumericTable) -> NumericTable:
 
 def _from_array(
     path: Path, columns: tuple[str, ...] | None, missing: Missing
-) -> NumericTable:
+) -> NumericTable | None:
+    """The table of a bare array; none if its fields have names, as those of text do."""
     if not path.is_file():
         raise StoreError(f"{path} cannot be read: no such file.")
     array = read_npy(path)
+    if array.dtype.names is not None:
+        return None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.size:
@@ -136,23 +154,67 @@ def _from_array(
 def _rows(path: Path) -> tuple[list[Row], list[str]]:
     """Non-empty rows with their line numbers, split by the delimiter that fits."""
     lines = read_text(path).splitlines()
-    first = next(line for line in lines if line.strip())
+    skipped, told = _comments(lines)
+    first = next((line for line in lines[skipped:] if line.strip()), "")
     delimiter = max(DELIMITERS, key=lambda mark: (first.count(mark), mark != ","))
     if ";" in first or "\t" in first:  # then a comma is a decimal point
         delimiter = ";" if ";" in first else "\t"
     try:
-        parsed = list(csv.reader(lines, delimiter=delimiter))
+        parsed = list(csv.reader(lines[skipped:], delimiter=delimiter))
     except csv.Error as error:
         raise InputError(f"{path} is not a CSV file: {error}. {EXAMPLE}") from None
+    if delimiter not in first:
+        spaced = [line.split() for line in lines[skipped:]]
+        if len({len(row) for row in spaced if row}) == 1 and len(first.split()) > 1:
+            parsed, told = spaced, [*told, "delimiter spaces"]
     rows = [
         (k + 1, [cell.strip() for cell in row])
-        for k, row in enumerate(parsed)
+        for k, row in enumerate(parsed, skipped)
         if any(cell.strip() for cell in row)
     ]
     if not rows:
         raise InputError(f"{path} has empty cells only. {EXAMPLE}")
     plain = delimiter == "," or delimiter not in first
-    return rows, [] if plain else [f"delimiter {DELIMITERS[delimiter]}"]
+    return rows, told if plain else [*told, f"delimiter {DELIMITERS[delimiter]}"]
+
+
+def _comments(lines: list[str]) -> tuple[int, list[str]]:
+    """How many lines stand before the table and begin with #, and a word on them.
+
+    The last of them is the header (its # is taken away) if only numbers follow and it
+    has as many cells, as numpy.savetxt writes it.
+    """
+    count = 0
+    while count < len(lines) and (not lines[count].strip() or lines[count][0] == "#"):
+        count += 1
+    marked = [k for k in range(count) if lines[k][:1] == "#"]
+    if not marked or count == len(lines):
+        return 0, []
+    last, after = lines[marked[-1]].lstrip("# "), lines[count]
+    for mark in (*DELIMITERS, None):
+        cells = after.split(mark)
+        wide = len(cells) > 1 and len(last.split(mark)) == len(cells)
+        if wide and all(_is_number(cell.strip()) for cell in cells):
+            lines[marked[-1]] = last
+            count = marked[-1]
+            break
+    word = f"lines 1 to {count} before the table left out"
+    return count, [word] if count else []
+
+
+def _named(
+    names: list[str], body: list[Row], chosen: list[int]
+) -> tuple[list[int], list[str]]:
+    """Columns with a name; one without is for names of rows, or empty, or stays."""
+    empty = {
+        k
+        for k in chosen
+        if not names[k] and not any(k < len(cells) and cells[k] for _, cells in body)
+    }
+    rows = not names[0] and 0 not in empty
+    kept = [k for k in chosen if k not in empty and not (rows and k == 0)]
+    word = "the first column has no name: taken for names of rows and left out"
+    return kept, [word] if rows else []
 
 
 def _chosen(path: Path, names: list[str], columns: tuple[str, ...] | None) -> list[int]:
@@ -216,13 +278,15 @@ def _number(path: Path, line: int, column: str, cell: str, missing: Missing) -> 
         what = "an empty cell" if cell == "" else f"the text {cell[:40]!r}"
         gone = cell.lower() in MISSING
         fix = "Drop such rows with --drop-missing, or" if gone else "Mend the line, or"
-        raise InputError(
-            f"{path}, line {line}, column {column!r}: {what} is not a number. {fix} "
-            "name the columns of numbers with --columns."
+        raise BadCell(
+            f"{path}, line {line}, column {column!r}",
+            f"{what} is not a number",
+            f"{fix} name the columns of numbers with --columns.",
         ) from None
     if not math.isfinite(value):
-        raise InputError(
-            f"{path}, line {line}, column {column!r}: {cell!r} is not finite. Drop the "
-            f"row (--drop-missing) or impute the value."
+        raise BadCell(
+            f"{path}, line {line}, column {column!r}",
+            f"{cell!r} is not finite",
+            "Drop the row (--drop-missing) or impute the value.",
         )
     return value

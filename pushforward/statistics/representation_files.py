@@ -9,7 +9,7 @@ from pushforward._array_files import read_npy
 from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics._matrices import finite_matrix
-from pushforward.statistics.number_files import Missing, read_numbers
+from pushforward.statistics.number_files import BadCell, read_numbers
 
 
 def lambdas_from(text: str) -> list[float]:
@@ -37,11 +37,20 @@ def read_representation(
     Arrays with more axes (tokens, heads, pixels) are flattened after the first, or
     refused without `flatten`. A header of a text file is skipped.
     """
+    return representation_and_words(path, flatten=flatten)[0]
+
+
+def representation_and_words(
+    path: str | Path, *, flatten: bool = True
+) -> tuple[Float[np.ndarray, "n k"], tuple[str, ...]]:
+    """The same, and what was decided when it was read."""
     path = as_path("path", path)
     if not path.is_file():
         raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
+    wanted = "(n, k), samples first"
     if path.suffix != ".npy":
-        return finite_matrix(path.name, _numbers(path), "(n, k), samples first")
+        values, words = _numbers(path)
+        return finite_matrix(path.name, values, wanted), words
     try:
         array = read_npy(path)
     except (ValueError, EOFError, OSError) as error:
@@ -58,13 +67,20 @@ def read_representation(
         )
     if array.ndim > 2:
         array = array.reshape(len(array), -1)
-    return finite_matrix(path.name, array, "(n, k), samples first")
+    return finite_matrix(path.name, array, wanted), ()
 
 
-def _numbers(path: Path) -> np.ndarray:
+def _numbers(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+    unread = f"{path.name} cannot be read as an array of numbers"
     try:
-        return read_numbers(path, missing=Missing.KEEP).values
-    except InputError as error:
+        table = read_numbers(path)
+    except BadCell as error:
+        where, what, _ = error.args
         raise InputError(
-            f"{path.name} cannot be read as an array of numbers: {error}"
+            f"{unread}: {where}: {what}. Leave a column of names or classes out of the "
+            "file; leave a sample with gaps out of every file, for rows are the same "
+            "samples in all."
         ) from None
+    except InputError as error:
+        raise InputError(f"{unread}: {error}") from None
+    return table.values, table.decisions

@@ -173,3 +173,69 @@ def test_answers_as_files(tmp_path):
     rows = read_numbers(tmp_path / "post.csv")
     np.testing.assert_array_equal(rows.column("line"), [2, 4])
     np.testing.assert_array_equal(rows.column("v_mean"), fit.posterior_means[:, 0])
+
+
+def test_comments_and_spaces_before_and_between(tmp_path):
+    path = write(tmp_path, "# telescope 3, 2026\n\nx;y\n1,5;2\n3;4\n")
+    table = read_numbers(path)
+    assert table.lines == (4, 5) and table.columns == ("x", "y")
+    assert table.decisions[0] == "lines 1 to 2 before the table left out"
+    np.testing.assert_array_equal(table.values, [[1.5, 2], [3, 4]])
+    np.savetxt(path, table.values, header="x y")  # its header begins with #
+    again = read_numbers(path)
+    assert again.columns == ("x", "y") and "delimiter spaces" in again.decisions
+    np.testing.assert_array_equal(again.values, table.values)
+    np.savetxt(path, table.values, header="x,y", delimiter=",")
+    assert read_numbers(path).columns == ("x", "y")
+    np.savetxt(path, table.values, header="made by hand")
+    assert read_numbers(path).columns == ("1", "2")
+
+
+def test_names_of_rows_are_no_coordinate(tmp_path):
+    """pandas and R write the index first, under an empty name."""
+    table = read_numbers(write(tmp_path, ",x,y\n0,1,2\n1,4,5\n"))
+    assert table.columns == ("x", "y") and "names of rows" in table.decisions[0]
+    table = read_numbers(write(tmp_path, '"","x"\n"r1",1\n"r2",4\n'))
+    np.testing.assert_array_equal(table.values, [[1], [4]])
+    table = read_numbers(write(tmp_path, "x,y,\n1,2,\n3,4,\n"))  # nothing under it
+    assert table.columns == ("x", "y") and table.decisions == ()
+    with pytest.raises(InputError, match="line 2, column '': an empty cell"):
+        read_numbers(write(tmp_path, "x,y,\n1,2,\n3,4,note\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "roles", "words"),
+    [
+        ("x,s\n1,1\n2,0\n", {"sigma": "s"}, "line 3, column 's' has 0"),
+        ("x,s\n1,1\n2,NA\n", {"sigma": "s"}, "line 3, column 's' has nothing"),
+        ("x,w\n1,-1\n2,1\n", {"weights": "w"}, "a weight is not negative"),
+        (
+            "k,h\n1,0\n",
+            {"kind": "poisson", "exposure": "h"},
+            "line 2, column 'h' has 0",
+        ),
+        ("k\n1\n2.5\n", {"kind": "poisson"}, "line 3, column 'k' has 2.5"),
+        ("k\n1\nNA\n3\n", {"kind": "poisson"}, "line 3, column 'k' has nothing"),
+        (
+            "k,n\n1,5\n7,6\n",
+            {"kind": "binomial", "trials": "n"},
+            "line 3, column 'k' has 7, but there were 6 trials",
+        ),
+        ("k,n\n1,1.5\n", {"kind": "binomial", "trials": "n"}, "column 'n' has 1.5"),
+    ],
+)
+def test_a_cell_that_cannot_play_its_part_is_told_by_its_line(
+    tmp_path, text, roles, words
+):
+    with pytest.raises(InputError, match=words):
+        npmle_from_csv(
+            write(tmp_path, text), roles=Roles(**roles), missing=Missing.KEEP
+        )
+
+
+def test_fields_of_an_array_have_names(tmp_path):
+    rows = np.array([(0.1, 1.0), (2.0, 0.5)], [("v", float), ("sd", float)])
+    np.save(tmp_path / "a.npy", rows)
+    table = read_numbers(tmp_path / "a.npy")
+    assert table.columns == ("v", "sd")
+    np.testing.assert_array_equal(table.column("v"), rows["v"])

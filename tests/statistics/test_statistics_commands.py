@@ -59,7 +59,8 @@ def run(monkeypatch, tmp_path, capsys):
         ("npmle", "x\n", "no data"),
         ("npmle", "", "empty"),
         ("gulp", GOOD, "cannot be read as an array of numbers"),
-        ("gulp", "1,2\n3,nan\n", "NaN or infinite values in 1 of 2 rows"),
+        ("gulp", "1,2\n3,nan\n", "line 2, column '2': 'nan' is not finite. Leave a"),
+        ("gulp", "a;b\n1,5;2\n;3\n", "line 3, column 'a': an empty cell"),
         ("gulp", "1,2\n3,4\n", "must share their samples, got [2, 30] rows"),
         ("gulp", "", "empty table"),
     ],
@@ -189,7 +190,10 @@ def test_gulp_on_a_folder_with_errors_and_a_page(run, tmp_path):
     code, _, new = run("gulp many c.csv --report r.html --tree t.png")
     assert code == 0 and new == ["r.html", "t.png"]
     page = (tmp_path / "r.html").read_text()
-    assert "±" in page and "c.csv: 30 samples, 2 features" in page
+    assert "±" in page and "c.csv: 30 samples, 2 features; delimiter" in page
+    frame = "\n".join(f"{k},{k % 7}" for k in range(30))
+    (tmp_path / "frame.csv").write_text(",x\n" + frame)
+    assert "names of rows and left out" in run("gulp a.npy frame.csv")[1]
     np.save(tmp_path / "deep.npy", rng.normal(size=(30, 2, 2)))
     code, err, new = run("gulp a.npy deep.npy")
     assert code == 3 and "(30, 2, 2)" in err and "--flatten" in err and new == []

@@ -13,7 +13,8 @@ from pushforward.statistics.match_files import (
     write_matches,
 )
 from pushforward.statistics.matching import match
-from pushforward.statistics.table_files import parse_columns, read_table
+from pushforward.statistics.table_files import read_table
+from pushforward.statistics.table_layouts import parse_columns
 from pushforward.statistics.tables import FeatureTable
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,

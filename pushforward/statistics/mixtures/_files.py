@@ -14,6 +14,7 @@ from pushforward.statistics.mixtures._estimated import estimated_noise
 from pushforward.statistics.mixtures._fit import Method, MixtureFit, npmle
 from pushforward.statistics.mixtures._noise import AbstractLikelihood, GaussianErrors
 from pushforward.statistics.mixtures._noise import GaussianNoise as Noise
+from pushforward.statistics.mixtures._parts import refuse_excess, refuse_part
 from pushforward.statistics.number_files import (
     Missing,
     NumericTable,
@@ -103,6 +104,15 @@ def npmle_from_csv(
     if not chosen:
         raise InputError(f"{path} has no column left for the data; name some.")
     data = np.stack([everything.column(name) for name in chosen], axis=1)
+    for part, names in helpers.items():
+        for name in names:
+            refuse_part(path, everything, name, part)
+    if given.kind != "gaussian":
+        for name in chosen:
+            refuse_part(path, everything, name, "counts")
+            if given.kind == "binomial":
+                size = _size(everything, given.trials or "")
+                refuse_excess(path, everything, name, size)
     table = NumericTable(
         tuple(_resolved(everything, name) for name in chosen),
         data,
@@ -145,8 +155,6 @@ def _likelihood(
     roles: Roles, table: NumericTable, data: np.ndarray, covariance: object | None
 ) -> AbstractLikelihood:
     lost = np.isnan(data)
-    if roles.kind != "gaussian" and lost.any():
-        raise InputError("counts cannot be missing; drop those rows (--drop-missing).")
     if roles.kind == "poisson":
         return PoissonCounts(_size(table, roles.exposure or "1"))
     if roles.kind == "binomial":
