@@ -11,7 +11,7 @@ from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
 from pushforward.flows._adaptive import Adaptive
-from pushforward.flows._exponential import IntegratingFactor, goes_back, stages_of
+from pushforward.flows._exponential import Exponential, stages_of
 from pushforward.flows._fixed import Heun
 from pushforward.flows._noise import AbstractNoise
 from pushforward.flows._solver import AbstractSolver
@@ -23,26 +23,21 @@ NEGATIVE = 1e-6  # a dip of this share of the maximum is a mistake, not a ripple
 
 def density_solver(
     solver: AbstractSolver | None, noise: AbstractNoise | None, basis: AbstractBasis
-) -> IntegratingFactor:
+) -> Exponential:
     """The solver that steps a density: diffusion exact, transport as asked for."""
     common = None if noise is None else noise.common
     if solver is None:
         solver = Adaptive() if common is None else Heun(0.01)
     diffusion = None if noise is None else noise.diffusion
-    if diffusion is not None and goes_back(stages_of(solver)):
-        raise InputError(
-            f"`solver` has stages that go back in time, where diffusion cannot: got "
-            f"{solver!r}. Use Adaptive() with its own scheme, or Heun(h)."
-        )
     if common is None:
         stages_of(solver)
-        return IntegratingFactor(solver, diffusion)
+        return Exponential(solver, diffusion)
     if not isinstance(solver, Heun):
         raise InputError(
             "`solver` must have a fixed step when there is common noise: use "
             f"Heun(0.01), got {solver!r}."
         )
-    return IntegratingFactor(solver, diffusion, _pieces(common, solver.h, basis))
+    return Exponential(solver, diffusion, _pieces(common, solver.h, basis))
 
 
 def _pieces(common, h: Number, basis: AbstractBasis) -> int:

@@ -11,7 +11,7 @@ from jaxtyping import Array
 from pushforward._shapes import Number
 from pushforward.fields import AbstractField
 from pushforward.flows._advance import NOT_FINITE, OUT_OF_STEPS, STALLED, UNTIL, Carry
-from pushforward.flows._exponential import IntegratingFactor
+from pushforward.flows._exponential import Exponential
 from pushforward.flows._gaussian_flow import gaussian_at_rest, gaussian_blow_up
 from pushforward.flows._outcome import Outcome, tokens
 from pushforward.flows._solver import AbstractSolver
@@ -45,9 +45,7 @@ def density_at_rest(
 
 
 @eqx.filter_jit
-def _speed(
-    solver: IntegratingFactor, field: AbstractField, t: Number, mu: Density
-) -> Array:
+def _speed(solver: Exponential, field: AbstractField, t: Number, mu: Density) -> Array:
     return solver.speed(mu.rule_of(field), t, mu)
 
 

@@ -15,6 +15,7 @@ from pushforward.errors import InputError
 from pushforward.fields import Motion
 from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._fixed import Heun
+from pushforward.flows._phi import phi, weights_at
 from pushforward.flows._solver import AbstractSolver, Attempt, Increment
 from pushforward.measures import Density
 
@@ -27,6 +28,7 @@ class Stages(NamedTuple):
     b: tuple[float, ...]
     b_error: tuple[float, ...] | None
     fsal: bool
+    order: int
 
 
 ORDER_4 = Stages(
@@ -35,17 +37,22 @@ ORDER_4 = Stages(
     (1 / 6, 1 / 3, 1 / 3, 1 / 6),
     None,
     False,
+    4,
 )
 
 
-class IntegratingFactor(AbstractSolver):
-    """An explicit method for what N changes in a step, L = diffusion times Laplacian.
+class Exponential(AbstractSolver):
+    """An explicit method made exponential, L = diffusion times Laplacian.
 
-    dc/dt = N(t, c) + L c. With N_0 held, c is known: e^{s L} c + s phi(s L) N_0 at time
-    s, phi(z) = (e^z - 1) / z. Stage i adds h sum_j a_ij e^{(c_i - c_j) h L} (N_j - N_0)
-    to that at s = c_i h. So diffusion alone is exact for every step, and a state at
-    rest, where all N_j are N_0 = -L c, stays at rest: without N_0 the step would be cut
-    there for good, since e^{s L} c + s N_0 moves away.
+    dc/dt = N(t, c) + L c is c(s) = e^{sL} c + int_0^s e^{(s-r)L} N(r) dr. With N_0 held
+    this is known, e^{sL} c + s phi_1(sL) N_0, so that diffusion alone is exact for
+    every step and a state at rest, where all N_j are N_0 = -L c, stays at rest.
+
+    For N - N_0 the rows of the tableau are quadratures with nodes c_j h. These see
+    polynomials only, and e^{(s-r)L} is none where L is large: evaluated at the nodes
+    it lets the last stages through undamped, and steps would shrink with the square
+    of the resolution. So w_L(r), the polynomial with the same integrals, takes its
+    place. The degree (order - 2) // 2 is the least that keeps the order.
 
     Common noise is followed along straight pieces of its path (Wong and Zakai): a step
     is cut into `pieces` of order 4, since an increment may move the last modes by
@@ -103,7 +110,7 @@ class IntegratingFactor(AbstractSolver):
             # One body for all stages: the field is traced and compiled once.
             slopes, _ = state
             i, row = step
-            y = mu.moved(self._state(c, slopes, row, times, times[i], h, mu))
+            y = mu.moved(self._state(slopes, row, stages, times[i], h, mu))
             motion = field(t + times[i] * h, y)
             return (
                 slopes.at[i].set(rate_of_coefficients(y, motion, wind)),
@@ -112,10 +119,10 @@ class IntegratingFactor(AbstractSolver):
 
         steps = (jnp.arange(1, len(stages.c)), jnp.asarray(stages.a))
         (slopes, last), _ = jax.lax.scan(stage, (slopes, motion), steps)
-        end = self._state(c, slopes, jnp.asarray(stages.b), times, 1.0, h, mu)
+        end = self._state(slopes, jnp.asarray(stages.b), stages, 1.0, h, mu)
         end = mu.moved(end)
         last = last if stages.fsal else field(t + h, end)
-        return Attempt(end, last, self._error(c, slopes, stages, h, mu))
+        return Attempt(end, last, self._error(slopes, stages, h, mu))
 
     def speed(self, field: Callable, t: Number, mu: Density) -> Float[Array, ""]:
         """The L2 norm of d rho/dt, diffusion included."""
@@ -124,41 +131,38 @@ class IntegratingFactor(AbstractSolver):
             slope = slope - self.diffusion * mu.basis.eigenvalues * mu.coefficients
         return jnp.linalg.norm(slope)
 
-    def _error(self, c, slopes, stages, h: Number, mu) -> Float[Array, ""]:
+    def _error(self, slopes, stages, h: Number, mu) -> Float[Array, ""]:
         """The largest over modes of |error_j| / (atol + rtol |c_j|)."""
         if stages.b_error is None:
             return jnp.zeros(())
-        row, times = jnp.asarray(stages.b_error), jnp.asarray(stages.c)
-        off = self._change(slopes, row, times, 1.0, h, mu)
+        off = self._change(slopes, jnp.asarray(stages.b_error), stages, 1.0, h, mu)
         inner: Any = self.inner
+        c = mu.coefficients
         rtol, atol = inner.tolerances(c.dtype)
         return jnp.max(jnp.abs(off) / (atol + rtol * jnp.abs(c)))
 
-    def _state(self, c, slopes, row, times, time, h: Number, mu) -> Array:
+    def _state(self, slopes, row, stages, time, h: Number, mu) -> Array:
         """Where c is after `time` steps with the first slope held, and the change."""
-        held = self._held(slopes[0], time * h, mu)
-        change = self._change(slopes, row, times, time, h, mu)
-        return self._spread(c, time * h, mu) + held + change
+        change = self._change(slopes, row, stages, time, h, mu)
+        c, held = mu.coefficients, time * h * slopes[0]
+        if self.diffusion is not None:
+            z = self._exponent(time * h, mu)
+            c, held = jnp.exp(z) * c, phi(z, 1)[0] * held
+        return c + held + change
 
-    def _change(self, slopes, row, times, time, h: Number, mu) -> Array:
-        """h sum_j row_j e^{(time - times_j) h L} (slopes_j - slopes_0)."""
-        since = jnp.maximum(time - times, 0.0)  # later stages have no weight yet
-        spread = jax.vmap(lambda slope, s: self._spread(slope, s * h, mu))
-        return h * row @ spread(slopes - slopes[:1], since)
+    def _change(self, slopes, row, stages, time, h: Number, mu) -> Array:
+        """h sum_j row_j w(c_j / time) (slopes_j - slopes_0)."""
+        off = slopes - slopes[:1]
+        if self.diffusion is not None:
+            nodes = jnp.asarray(stages.c) / time
+            z, degree = self._exponent(time * h, mu), (stages.order - 2) // 2
+            off = weights_at(nodes, z, degree) * off
+        return h * row @ off
 
-    def _held(self, slope, dt, mu) -> Array:
-        """dt phi(dt L) slope."""
-        if self.diffusion is None:
-            return dt * slope
-        z = -self.diffusion * dt * mu.basis.eigenvalues
-        moving = z != 0
-        phi = jnp.where(moving, jnp.expm1(z) / jnp.where(moving, z, 1.0), 1.0)
-        return dt * phi * slope
-
-    def _spread(self, c, dt, mu) -> Array:
-        if self.diffusion is None:
-            return c
-        return c * jnp.exp(-self.diffusion * dt * mu.basis.eigenvalues)
+    def _exponent(self, dt, mu) -> Array:
+        """dt L, where there is diffusion."""
+        assert self.diffusion is not None
+        return -self.diffusion * dt * mu.basis.eigenvalues
 
 
 def rate_of_coefficients(
@@ -178,7 +182,7 @@ def rate_of_coefficients(
 def stages_of(solver: AbstractSolver) -> Stages:
     """The tableau of a solver that can step a density."""
     if isinstance(solver, Heun):
-        return Stages((0.0, 1.0), ((1.0, 0.0),), (0.5, 0.5), None, False)
+        return Stages((0.0, 1.0), ((1.0, 0.0),), (0.5, 0.5), None, False, 2)
     if isinstance(solver, Adaptive):
         tableau = solver.scheme.tableau
         assert isinstance(tableau, diffrax.ButcherTableau)
@@ -187,17 +191,8 @@ def stages_of(solver: AbstractSolver) -> Stages:
             tuple(np.pad(row, (0, len(c) - len(row)))) for row in tableau.a_lower
         )
         b, off = (tuple(map(float, x)) for x in (tableau.b_sol, tableau.b_error))
-        return Stages(c, rows, b, off, bool(tableau.fsal))
+        return Stages(c, rows, b, off, bool(tableau.fsal), solver.order)
     raise InputError(
         f"`solver` must be Adaptive() or Heun(h) on a density, got {solver!r}: layers "
         "and splittings act on tokens."
-    )
-
-
-def goes_back(stages: Stages) -> bool:
-    """Whether a stage lies before one that it uses: diffusion cannot be undone."""
-    return any(
-        weight != 0 and stages.c[j] > stages.c[i + 1] + 1e-12
-        for i, row in enumerate(stages.a)
-        for j, weight in enumerate(row)
     )

@@ -289,7 +289,8 @@ def _refuse_negative(name: str, least: float) -> None:
 
 def check_not_negative(rho: Density, slack: float) -> None:
     """Refuse a density whose series dips below -slack times its maximum."""
-    values = np.asarray(rho.values)
+    with jax.ensure_compile_time_eval():  # also where `jit` compiles around it
+        values = np.asarray(rho.values)
     if values.min() < -slack * values.max():
         raise InputError(
             f"`mu` must not be negative, got a minimum of {values.min():.3g} against "

@@ -233,26 +233,6 @@ def test_what_a_density_cannot_do_is_refused(arguments, match):
         pf.flow(field, mu, 1.0, **given)
 
 
-def test_schemes_whose_stages_go_back_are_refused_with_diffusion():
-    import diffrax
-
-    from pushforward.flows._exponential import goes_back, stages_of
-
-    for scheme in (diffrax.Tsit5(), diffrax.Dopri5(), diffrax.Dopri8()):
-        solver = pf.Adaptive(scheme=scheme)
-        back = goes_back(stages_of(solver))
-        if back:
-            with pytest.raises(InputError, match="go back in time"):
-                pf.flow(
-                    pf.Attention(1.0),
-                    lean(pf.Fourier(8)),
-                    1.0,
-                    noise=pf.Brownian(1.0),
-                    solver=solver,
-                )
-    assert not goes_back(stages_of(pf.Adaptive()))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("basis", [pf.Fourier(8), pf.Harmonics(6)], ids=repr)
 def test_a_flow_of_a_density_is_differentiable_in_beta(basis):

@@ -78,6 +78,12 @@ def test_every_oracle_of_the_notes_is_named():
     assert not wanted - named
 
 
+def test_claims_that_stand_for_oracles_are_there():
+    named = set(re.findall(r"`(\w+)`", __doc__ or ""))
+    claims = (part(study, "claims").CLAIMS for study in STUDIES)
+    assert named and not named - {claim.__name__ for some in claims for claim in some}
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_cheap_claims_hold(study):
     p = studies.parameters(study)

@@ -86,7 +86,7 @@ def circle(kappa: float, ordered: bool) -> pf.Experiment:
         400.0,
         save=2,
         noise=pf.Brownian(np.sqrt(2 / kappa)),
-        solver=pf.Adaptive(1e-8, 1e-11),
+        solver=pf.Adaptive(1e-10, 1e-12),
     )
 
 
@@ -95,7 +95,7 @@ def softmax_circle(beta: float, kappa: float, ordered: bool) -> pf.Experiment:
     peak = lambda x: np.exp(8 * (x[:, 0] - 1))  # noqa: E731
     peaked = pf.Density.from_function(pf.Circle(), 24, peak)
     rho = peaked if ordered else pf.Density.uniform(pf.Circle(), 24).perturbed(1, 0.05)
-    field, solver = kappa * pf.Attention(beta), pf.Adaptive(1e-8, 1e-11)
+    field, solver = kappa * pf.Attention(beta), pf.Adaptive(1e-10, 1e-12)
     return pf.Experiment(_given(rho), field, 250.0, save=2, noise=NOISE, solver=solver)
 
 
