@@ -33,7 +33,7 @@ def test_play_moves_and_pause_stops(opened):
     assert hand.page.locator("#play").text_content() == "Play"
     hand.page.click("#play")
     hand.until(f"() => pushforward.frame() > {stopped}", "playing again")
-    assert hand.call("() => pushforward.fps()") > 0
+    hand.until("() => pushforward.fps() > 0", "pictures to be counted")
 
 
 def test_scrubbing_asks_the_server_for_nothing(hand):
