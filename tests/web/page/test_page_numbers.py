@@ -104,7 +104,7 @@ def test_four_thousand_tokens_play(opened, client):
     hand.until(f"() => pushforward.frame() === {LAYERS - 1}", "the last frame")
     hand.until("() => document.querySelector('#play').textContent === 'Play'", "rest")
     assert changed(start, pixels(hand, "#stage .pf-canvas")) > 1e-3
-    assert hand.call("() => pushforward.fps()") > 0
+    hand.until("() => pushforward.fps() > 0", "pictures to be counted")
 
 
 def test_without_webgl_the_stage_is_drawn_plainly(opened):
