@@ -58,6 +58,13 @@ def addressed(frame: bytes, request: int) -> bytes:
     return frame[:4] + struct.pack("<I", request) + frame[8:]
 
 
+def masses_of(frame: bytes) -> np.ndarray | None:
+    """The masses of the points of a packed frame, where they differ."""
+    _, _, _, n, dshow, flags = HEADER.unpack_from(frame)[:6]
+    start = HEADER.size + (4 * dshow + 2) * n
+    return np.frombuffer(frame, "<f4", n, start) if flags & MASSES else None
+
+
 def numbers_of(frame: bytes) -> Reading:
     """The numbers of a packed frame."""
     return Reading(*HEADER.unpack_from(frame)[6:])
