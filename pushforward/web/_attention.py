@@ -71,7 +71,9 @@ def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
         raise InputError(f"`frame` must be below {len(run.points)}, got {k}.")
     points = run.tokens(k).astype(float)
     if run.done.get("space") == "euclidean":
-        mu = pf.Particles(pf.Euclidean(points.shape[1]), points, masses_of(run.frames[k]))
+        mu = pf.Particles(
+            pf.Euclidean(points.shape[1]), points, masses_of(run.frames[k])
+        )
         return directions(run.state, mu)
     weights = None
     if run.state.experiment is not None:

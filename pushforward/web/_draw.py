@@ -85,7 +85,9 @@ def stored_run(
     times = np.array([r.t for r in readings])
     weights = field = None
     if state.experiment is not None:
-        masses = [_frames.masses_of(raw[k * size : (k + 1) * size]) for k in range(count)]
+        masses = [
+            _frames.masses_of(raw[k * size : (k + 1) * size]) for k in range(count)
+        ]
         weights = None if masses[0] is None else np.array(masses, float)
     elif state.model != "recorded":
         experiment = experiment_of(state, files)

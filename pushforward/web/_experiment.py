@@ -187,7 +187,9 @@ def _heads(field: Any) -> list:
     if type(field).attention_matrix is not pf.fields.AbstractField.attention_matrix:
         return [field]
     parts = getattr(field, "fields", None) or [getattr(field, "field", None)]
-    found = (_heads(part) for part in parts if isinstance(part, pf.fields.AbstractField))
+    found = (
+        _heads(part) for part in parts if isinstance(part, pf.fields.AbstractField)
+    )
     return next((heads for heads in found if heads), [])
 
 

@@ -112,7 +112,9 @@ def _drawn(run: pf.Trajectory) -> tuple[np.ndarray, np.ndarray]:
     if as_tokens(run.final) is run.final:
         return np.asarray(run.points), np.asarray(run.weights)
     frames = [as_tokens(run[k]) for k in range(len(run))]
-    return np.stack([mu.points for mu in frames]), np.stack([mu.weights for mu in frames])
+    return np.stack([mu.points for mu in frames]), np.stack(
+        [mu.weights for mu in frames]
+    )
 
 
 def beta_of(field) -> float:

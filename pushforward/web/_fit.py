@@ -13,7 +13,6 @@ from pushforward.web._mean_field import DENSITY, mean_field
 from pushforward.web._state import FILE, Kept, State, each_in_range, note, nothing
 
 
-
 class _Draft:
     """A state on its way to one that can run; every change is noted."""
 

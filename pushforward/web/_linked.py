@@ -1,7 +1,6 @@
 """The experiment of a link, which may come from anywhere."""
 
 import json
-from collections.abc import Iterator
 
 import pushforward as pf
 from pushforward.errors import InputError
