@@ -24,6 +24,7 @@ from pushforward.web._experiment import (
 )
 from pushforward.web._files import PULLS
 from pushforward.web._frames import masses_of, numbers_of
+from pushforward.web._given import given_experiment, is_density
 from pushforward.web._runs import Run
 
 ORDERS = ("index", "cluster", "angle")
@@ -37,6 +38,8 @@ def matrix(run: Run, k: int, head: int, files: pathlib.Path) -> np.ndarray:
     if state.model == "recorded":
         return np.asarray(attention_matrix(mu, state.beta))
     heads = heads_of(state, files)
+    if state.experiment is not None and is_density(given_experiment(state.experiment)):
+        raise InputError("a density has no attention matrix.")
     if not heads:
         raise InputError("this field has no attention matrix.")
     if not 0 <= head < len(heads):

@@ -73,7 +73,7 @@ def of_experiment(
             return given_state(experiment, beside)
         except InputError as error:
             state, notes = _of_controls(experiment, beside, kept)
-            return state, [note("experiment", "", state.model, str(error)), *notes]
+            return state, [note("experiment", "", state.model, error.problem), *notes]
     return _of_controls(experiment, beside, kept)
 
 

@@ -92,7 +92,7 @@ def _state(experiment: pf.Experiment) -> State:
     n = _count(experiment.start) if sample is None else len(sample.points)
     d, frames = int(space.d), _frames(experiment)
     _refuse_work(experiment, n, d, frames)
-    shown = {
+    shown: dict[str, Any] = {
         "beta": _number(experiment, "beta", 1.0),
         "noise": _number(experiment, "noise", 0.0),
         "clock": "log" if isinstance(experiment.save, pf.LogTimes) else "linear",
@@ -113,7 +113,7 @@ def _number(experiment: pf.Experiment, key: str, usual: float) -> float:
 
 
 def home_of(start: AbstractStart) -> tuple[Any, Any]:
-    """The space of the tokens; and, of what is no tokens, the atoms that stand for it."""
+    """The space of the tokens; and the atoms that stand for what has no tokens."""
     if isinstance(start, pf.AtRest | pf.Moved | pf.Scaled | pf.UnequalWeights):
         return home_of(start.start)
     if isinstance(start, pf.GivenDensity | pf.UniformDensity | pf.GivenGaussian):
@@ -130,12 +130,17 @@ def home_of(start: AbstractStart) -> tuple[Any, Any]:
     return space, None
 
 
+def is_density(experiment: pf.Experiment) -> bool:
+    """Whether it moves mass between points, and no points."""
+    return isinstance(experiment.start, pf.GivenDensity | pf.UniformDensity)
+
+
 def _small(start: Any) -> Any:
     """A density that fits the page."""
     basis = getattr(start, "basis", start)
     modes = int(getattr(basis, "resolution", 1))
     most = {2: MOST_MODES, 3: MOST_HARMONICS}
-    d = getattr(start, "d", None) or getattr(getattr(basis, "space", None), "d", 2)
+    d: Any = getattr(start, "d", None) or getattr(basis, "space", pf.Circle()).d
     flat = isinstance(start, pf.GivenGaussian)
     if not flat and (isinstance(basis, pf.Zonal) or modes > most.get(int(d), 0)):
         raise InputError(

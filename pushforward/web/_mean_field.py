@@ -1,5 +1,7 @@
 """The mean-field density that starts where the tokens of a state do."""
 
+from typing import Any
+
 import numpy as np
 
 import pushforward as pf
@@ -25,5 +27,5 @@ def mean_field(state: State) -> pf.Experiment:
     modes, width = SPREAD[state.d]
     rho = pf.Density.from_particles(experiment.measure, modes, bandwidth=width)
     start = pf.GivenDensity(rho.basis, np.round(np.asarray(rho.coefficients), 9))
-    given = {"solver": None, "merge": None, "dtype": "float64", "observe": {}}
+    given: dict[str, Any] = {"solver": None, "merge": None, "dtype": "float64", "observe": {}}
     return experiment.vary(start=start, **given)

@@ -162,6 +162,11 @@ def _same_start(a: pf.Experiment, b: pf.Experiment) -> bool:
     if plain(a.start) == plain(b.start):
         return True
     sizes = [getattr(e.start, "n", 1) * getattr(e.start, "d", 1) for e in (a, b)]
+    sizes += [  # of centers, of modes
+        value
+        for name, value in a.numbers().items()
+        if name.startswith("start.") and isinstance(value, int)
+    ]
     if max(sizes) > _caps.MOST_TOKENS * 64:
         return False
     try:

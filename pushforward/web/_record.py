@@ -92,7 +92,8 @@ class Recorder:
     def frame(self, t: float, log_t: float | None, mu: Any, arc=None) -> None:
         """Measure one frame; the one before it goes out."""
         self.flush(last=False)
-        spread = isinstance(mu, pf.Density)  # masses move, not points
+        spread = isinstance(mu, pf.Density)  # it moves mass, not points
+        values = np.asarray(mu.values) if spread else None
         mu = as_tokens(mu)
         points = np.asarray(mu.points)[: self.n]
         weights = np.asarray(mu.weights)[: self.n]
@@ -128,6 +129,8 @@ class Recorder:
         shown = points if self.basis is None else wide @ self.basis.T
         shown = shown / self.scale
         masses = weights if self.masses else None
+        if values is not None:
+            masses = values  # of a density: one where it is uniform
         hidden = points.shape[1] > _caps.MOST_SHOWN
         cosines = cosine_shares(wide) if hidden else None
         k = len(self.readings)

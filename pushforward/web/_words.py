@@ -3,7 +3,12 @@
 import pushforward as pf
 from pushforward.experiments import CONTROLS
 from pushforward.web._experiment import matrices_of, radius_of, texts_of
-from pushforward.web._given import controls_of, given_experiment, home_of
+from pushforward.web._given import (
+    controls_of,
+    given_experiment,
+    home_of,
+    is_density,
+)
 from pushforward.web._state import State
 
 LONGEST = 200  # letters of a field that are shown
@@ -92,12 +97,14 @@ def accepted(state: State, done: dict | None) -> dict:
         "matrices": matrices_of(state),
         "space": space_name(state),
         "field": field_name(state),
-        "controls": _controls(state),
+        **_given(state),
     }
 
 
-def _controls(state: State) -> list[str] | None:
-    """The keys that change the run; None where all of them do."""
+def _given(state: State) -> dict:
+    """Of a run that no controls make: the keys that change it, and what it moves."""
     if state.experiment is None:
-        return None
-    return ["model", *controls_of(given_experiment(state.experiment))]
+        return {"controls": None, "density": False}
+    experiment = given_experiment(state.experiment)
+    controls = ["model", *controls_of(experiment)]
+    return {"controls": controls, "density": is_density(experiment)}

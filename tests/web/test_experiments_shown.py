@@ -31,7 +31,7 @@ def test_controls_say_everything_of_themselves():
         assert control.brought(control.default) == (control.default, "")
         assert bool(control.choices) == (control.kind in ("choice", "flag"))
     names = {choice.value for choice in CONTROLS["model"].choices}
-    assert names == {*MODELS, "recorded"}
+    assert names == {*MODELS, "recorded", "experiment"}
     assert {c.value for c in CONTROLS["init"].choices} == {*STARTS, "file"}
 
 
@@ -45,6 +45,9 @@ def test_every_dotted_name_of_a_control_is_in_the_experiment():
         experiment.read(name)
 
 
+NOT_DRAWN = ("recorded", "experiment", "file", True)
+
+
 def drawn_state(k: int) -> dict:
     """A small state with every control somewhere in its range."""
     rng = np.random.default_rng(k)
@@ -52,7 +55,7 @@ def drawn_state(k: int) -> dict:
     for key, control in CONTROLS.items():
         if control.choices:
             values = [c.value for c in control.choices]
-            values = [v for v in values if v not in ("recorded", "file", True)]
+            values = [v for v in values if v not in NOT_DRAWN]
             given[key] = values[rng.integers(len(values))]
     given |= {"n": 5, "d": int(rng.integers(2, 4)), "t1": float(rng.uniform(0.2, 1))}
     given |= {"beta": float(rng.normal(0, 5)), "seed": int(rng.integers(2**32))}
@@ -98,12 +101,22 @@ def test_an_experiment_is_opened_live_or_as_recorded(server, tmp_path):
     field = pf.Sum([pf.Attention(4.0), pf.Attention(1.0, V=-np.eye(2))])
     rich = plain.vary(field=field)
     link, words = server.show(tmp_path / "rich.toml", rich)
-    assert any("field: Sum" in line for line in words)
-    state = parse(unpacked(link), server.explorer.files.about)[0]
-    assert (state.model, state.n, state.d, state.frames) == ("recorded", 6, 2, 4)
+    state = parse(unpacked(link))[0]
+    assert words == [] and experiment_of(state) == rich
     rich.run(store=tmp_path / "run")
-    again, words = server.show(tmp_path / "run", rich)
-    assert again == link and words, "the same frames, read instead of run"
+    link, words = server.show(tmp_path / "run", rich)
+    state = parse(unpacked(link), server.explorer.files.about)[0]
+    assert words and "instead of run again" in words[0]
+    assert (state.model, state.n, state.d, state.frames) == ("recorded", 6, 2, 4)
+    still = rich.vary(until=until_never)
+    link, words = server.show(tmp_path / "own.toml", still)
+    assert any("until" in line for line in words)
+    assert parse(unpacked(link), server.explorer.files.about)[0].model == "recorded"
+
+
+def until_never(mu):
+    """A function of the user's own, which no link carries."""
+    return mu.points[0, 0] > 2
 
 
 def test_tokens_of_a_specification_are_kept_by_the_server(server, tmp_path):

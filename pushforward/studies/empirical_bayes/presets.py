@@ -20,8 +20,8 @@ def states(p: Parameters) -> tuple[Preset, ...]:
         Preset(
             "two-points",
             "A context that refines itself",
-            "60 quantiles of observations of +2 or -2 with unit noise. Each goes to its "
-            "posterior mean under the others as a prior, and the two points come out.",
+            "60 quantiles of +2 or -2 with unit noise: each goes to its posterior mean "
+            "under the others as a prior, and the two points come out.",
             shown(experiments()["two-points"]),
         ),
     )

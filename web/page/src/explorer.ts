@@ -97,6 +97,7 @@ export class Explorer {
     const resized = (patch.n !== undefined && patch.n !== this.state.n) || (patch.d !== undefined && patch.d !== this.state.d);
     if (resized || "init" in patch || "seed" in patch) merged["moved"] = patch.moved ?? [];
     if (this.state.model === "recorded" && !("file" in patch)) Object.assign(merged, { model: "sa", file: null });
+    if ("model" in patch) merged["experiment"] = null;
     if (patch.d !== undefined && Array.isArray(merged["V"])) merged["V"] = null;
     this.asked = merged;
     this.state = { ...shaped({ ...this.state, ...merged }), view: { ...this.state.view, frame: null } };
@@ -113,6 +114,11 @@ export class Explorer {
     const frame = this.run?.frames[this.player.frame];
     if (fromStart || frame === undefined) this.kept = null;
     else if (this.player.frame > 0) this.kept ??= { t: frame.t, playing: this.player.playing };
+  }
+
+  /** Whether a key of the controls changes this run. */
+  changes(key: string): boolean {
+    return this.state.experiment === null || (this.accepted?.controls?.includes(key) ?? false);
   }
 
   /** Change only what is shown. */

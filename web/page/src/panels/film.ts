@@ -4,6 +4,7 @@ import type { Explorer } from "../explorer";
 import { compactNumber, percent, plural } from "../numbers";
 import type { Run } from "../run";
 import { rgbToCss, hexToRgb } from "../palette";
+import { asGiven } from "../state";
 import type { Stage } from "../stage/stage";
 import type { Theme } from "../theme";
 import { apng } from "./apng";
@@ -16,7 +17,7 @@ const SIDE = 480;
 const CARD = [1200, 630] as const;
 
 export const caption = ({ state, accepted }: Run): string =>
-  state.model === "recorded" ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
+  state.model === "recorded" || asGiven(state) ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
 
 function sheet(width: number, height: number): CanvasRenderingContext2D {
   const canvas = document.createElement("canvas");

@@ -1,5 +1,6 @@
 /** The drawing of one run: tokens, tails, trail, arcs, rings. Buffers are made once per run. */
 import { Group } from "three";
+import type { Frame } from "../frames";
 import type { Run } from "../run";
 import type { ColorMode, Projection } from "../state";
 import type { Theme } from "../theme";
@@ -7,7 +8,7 @@ import { clusterShares, colorTokens, newShares, type Shares } from "./coloring";
 import { Halos } from "./halos";
 import { Segments } from "./lines";
 import { TokenMarks } from "./marks";
-import { surfaceOf, type Surface } from "./surface";
+import { fullness, surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, project, type Basis } from "./projection";
 
 const TAIL_SEGMENTS = 2560;
@@ -64,7 +65,7 @@ export class RunScene {
 
   constructor(private readonly run: Run) {
     const n = run.accepted.n;
-    this.surface = surfaceOf(run.accepted.d, run.accepted.space);
+    this.surface = surfaceOf(run.accepted);
     this.marks = new TokenMarks(n, this.surface);
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
@@ -106,7 +107,7 @@ export class RunScene {
     this.marks.after.set(after);
     this.kept = keptShare(before, frame.n);
     clusterShares(frame, this.shares);
-    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
+    colorTokens(this.run.accepted.density ? "density" : look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
     this.marks.dress(look.theme.dark, look.shapes);
     this.fillSizes(frame.labels, look.shapes);
     this.light(look);
@@ -164,7 +165,9 @@ export class RunScene {
     const { frames } = this.run;
     this.history.forEach((buffer, l) => {
       const frame = frames[Math.min(frames.length - 1, Math.max(0, k + 1 - l))];
-      if (frame !== undefined && this.basis !== null) project(frame, this.basis, buffer);
+      if (frame === undefined || this.basis === null) return;
+      project(frame, this.basis, buffer);
+      if (this.run.accepted.density && frame.dshow === 2) lifted(frame, buffer);
     });
   }
 
@@ -338,6 +341,14 @@ export class RunScene {
 
   dispose(): void {
     for (const part of [this.tails, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
+  }
+}
+
+/** A density on the circle as a curve around it, which the uniform one makes the circle itself. */
+function lifted(frame: Frame, points: Float32Array): void {
+  for (let i = 0; i < frame.n; i++) {
+    const out = 0.5 + fullness(frame.mass?.[i] ?? 1);
+    for (let c = 0; c < 2; c++) points[3 * i + c]! *= out;
   }
 }
 

@@ -99,10 +99,10 @@ export class Stage {
     const d = run.accepted.d;
     const flat = run.accepted.space === "euclidean";
     this.globe.show(flat ? "none" : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
-    this.orbit.turnable = d !== 2;
-    this.sided = !flat && d !== 3;
-    this.host.dataset["d"] = !this.sided ? "3" : d === 2 ? "2" : "many";
-    this.side.setAttribute("aria-label", d === 2 ? "Angle of every token against time" : "Histogram of pairwise cosines");
+    this.orbit.turnable = d > 2;
+    this.sided = flat ? d === 1 : d !== 3;
+    this.host.dataset["d"] = !this.sided ? "3" : d <= 2 ? "2" : "many";
+    this.side.setAttribute("aria-label", d === 1 ? "Place of every token against time" : d === 2 ? "Angle of every token against time" : "Histogram of pairwise cosines");
     this.position = 0;
     this.resize();
     this.refresh();
@@ -118,7 +118,7 @@ export class Stage {
   /** Only the selection or its row changed. */
   relight(): void {
     this.drawing?.light(this.look);
-    this.sideStale ||= this.run?.accepted.d === 2;
+    this.sideStale ||= (this.run?.accepted.d ?? 3) <= 2;
     this.dirty = true;
   }
 
@@ -151,7 +151,7 @@ export class Stage {
 
   /** While a run plays the sphere turns slowly, until a hand takes it. */
   drift(seconds: number): void {
-    if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d === 2) return;
+    if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d <= 2) return;
     this.orbit.drift(0.07 * seconds);
     if (this.drawing?.surface === "sphere") this.orbit.lean(this.drawing.heaviest(), 0.35 * seconds);
     this.dirty = true;
@@ -172,9 +172,9 @@ export class Stage {
     if (this.stale) this.enlarged = this.drawing.enlarged;
     this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : this.enlarged);
     if (this.run.accepted.d > 3 && this.sided) this.globe.show(this.enlarged > 1 ? "none" : "ball");
-    if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
+    if (this.run.accepted.d <= 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
-    this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
+    this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d <= 2 ? 1.06 : 1));
     this.paint(u);
     this.write(u);
     this.renderSide(k);
@@ -230,7 +230,7 @@ export class Stage {
     const d = run.accepted.d;
     const frame = run.frames[k];
     if (!this.sided || frame === undefined) return;
-    if (d === 2) {
+    if (d <= 2) {
       if (this.sideStale) this.rainbow.paint(run, this.look);
       this.rainbow.head(this.position, this.look.theme, this.look.veiled);
     } else this.histogram.paint(frame, d, this.look.theme);
