@@ -124,7 +124,8 @@ def _orders(run: Run, k: int) -> dict[str, np.ndarray]:
         centered = points - points.mean(axis=0)
         axes = np.linalg.svd(centered, full_matrices=False)[2]
         points = centered @ axes[:2].T
-    angle = np.arctan2(points[:, 1], points[:, 0])
+    flat = points.shape[1] == 1  # on the line a place is the angle
+    angle = points[:, 0] if flat else np.arctan2(points[:, 1], points[:, 0])
     return {
         "index": np.arange(n),
         "cluster": np.argsort(labels, kind="stable"),

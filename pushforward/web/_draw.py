@@ -92,7 +92,7 @@ def stored_run(
         weights = None if masses[0] is None else np.array(masses, float)
         experiment = given_experiment(state.experiment)
         if weights is not None and is_density(experiment):  # masses are its values
-            weights = np.maximum(weights, 0) * experiment.start(0).basis.weights
+            weights = weights * experiment.start(0).basis.weights
             weights /= weights.sum(axis=1, keepdims=True)
     elif state.model != "recorded":
         experiment = experiment_of(state, files)

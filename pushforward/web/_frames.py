@@ -59,10 +59,13 @@ def addressed(frame: bytes, request: int) -> bytes:
 
 
 def masses_of(frame: bytes) -> np.ndarray | None:
-    """The masses of the points of a packed frame, where they differ."""
+    """The masses of the points of a packed frame, where they differ; sum one."""
     _, _, _, n, dshow, flags = HEADER.unpack_from(frame)[:6]
     start = HEADER.size + (4 * dshow + 2) * n
-    return np.frombuffer(frame, "<f4", n, start) if flags & MASSES else None
+    if not flags & MASSES:
+        return None
+    masses = np.maximum(np.frombuffer(frame, "<f4", n, start).astype(float), 0.0)
+    return masses / masses.sum()
 
 
 def numbers_of(frame: bytes) -> Reading:

@@ -27,5 +27,10 @@ def mean_field(state: State) -> pf.Experiment:
     modes, width = SPREAD[state.d]
     rho = pf.Density.from_particles(experiment.measure, modes, bandwidth=width)
     start = pf.GivenDensity(rho.basis, np.round(np.asarray(rho.coefficients), 9))
-    given: dict[str, Any] = {"solver": None, "merge": None, "dtype": "float64", "observe": {}}
+    given: dict[str, Any] = {
+        "solver": None,
+        "merge": None,
+        "dtype": "float64",
+        "observe": {},
+    }
     return experiment.vary(start=start, **given)
