@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from scipy import special, stats
 
 import pushforward as pf
 from pushforward.errors import InputError
@@ -21,6 +22,7 @@ from pushforward.web._state import State, note
 
 MOST_MODES = 64  # of a density on the circle; S^2 has the square of it
 MOST_HARMONICS = 24
+GAUSSIAN_POINTS = 400  # that stand for a Gaussian, of equal mass
 ELSEWHERE = "this run has no such control: choose a model to use it"
 # key of the page -> (part of the experiment, last word of the dotted name there)
 NAMED = {"beta": "field", "n": "start", "noise": "noise"}
@@ -150,12 +152,22 @@ def _small(start: Any) -> Any:
     return start
 
 
+@functools.lru_cache(maxsize=16)
+def _normal_points(d: int) -> np.ndarray:
+    """400 points of equal mass, evenly normal, with mean zero and covariance one."""
+    share = stats.qmc.Halton(d, scramble=False).random(GAUSSIAN_POINTS + 1)[1:]
+    z = special.ndtri(share)
+    z -= z.mean(axis=0)
+    return z @ np.linalg.inv(np.linalg.cholesky(z.T @ z / len(z)).T)
+
+
 def as_tokens(mu: Any) -> pf.Particles:
-    """What is drawn of a measure: its tokens, without velocities, or weighted nodes."""
+    """What is drawn of a measure: its tokens, without velocities, or points for it."""
     if isinstance(mu, pf.Density):
         return mu.quadrature()
     if isinstance(mu, pf.Gaussian):
-        return mu.quadrature(min(max(int(400 ** (1 / mu.d)), 2), 30))
+        points = mu.center + _normal_points(mu.d) @ mu.factor.T
+        return pf.Particles(pf.Euclidean(mu.d), points)
     if isinstance(mu.space, pf.TangentBundle):
         return pf.positions(mu)
     return mu

@@ -68,7 +68,7 @@ def given_words(state: State) -> str:
     what = f"{state.n} tokens"
     if atoms is not None:
         flat = isinstance(experiment.start, pf.GivenGaussian)
-        what = f"{'A Gaussian' if flat else 'A density'}, drawn at {state.n} nodes,"
+        what = f"{'A Gaussian' if flat else 'A density'}, drawn at {state.n} points,"
     return f"{what} {where}, {field_name(state)}, time {_span(experiment)}."
 
 

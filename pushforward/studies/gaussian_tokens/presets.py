@@ -27,8 +27,8 @@ def states(p: Parameters) -> tuple[Preset, ...]:
         Preset(
             "gaussian",
             "A Gaussian under attention stays one",
-            "Attention is affine on it: these 400 weighted nodes are at any time the "
-            "image of the first ones under one affine map. Its mean goes to zero.",
+            "Attention is affine on it: 400 points that stand for it are at any time "
+            "the image of the first ones under one affine map. Its mean goes to zero.",
             shown(runs["gaussian"], color="start"),
         ),
         Preset(
