@@ -25,6 +25,8 @@ def words(state: State) -> str:
     if state.experiment is not None:
         return given_words(state)
     name, start = _label("model", state.model), _label("init", state.init)
+    if len(state.moved) == state.n:
+        start = "placed by hand"
     if state.model == "rescaled" and state.init == "uniform":
         start = "uniform in a cube"
     extra = "".join(
