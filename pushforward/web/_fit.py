@@ -67,7 +67,7 @@ def of_experiment(
     beside = {k: v for k, v in (beside or {}).items() if k not in ("experiment", "v")}
     as_it_is = beside.get("model", GIVEN) == GIVEN
     beside = {k: v for k, v in beside.items() if k != "model" or not as_it_is}
-    if as_it_is and _of_controls(experiment, {}, kept)[1]:
+    if as_it_is and not _made_by_controls(experiment, kept):
         try:
             refuse_unknown(experiment.to_dict())
             return given_state(experiment, beside)
@@ -77,14 +77,21 @@ def of_experiment(
     return _of_controls(experiment, beside, kept)
 
 
+def _made_by_controls(experiment: pf.Experiment, kept: Kept) -> bool:
+    state, notes = parse(_keys(experiment, kept), kept)
+    return not notes and next(_nearest.outside(experiment, state), None) is None
+
+
+def _keys(experiment: pf.Experiment, kept: Kept) -> dict[str, Any]:
+    keys = _nearest.keys_of(experiment)
+    about = kept(keys["file"]) if keys.get("file") else None
+    return keys if about is None else keys | {"n": about["n"], "d": about["d"]}
+
+
 def _of_controls(
     experiment: pf.Experiment, beside: dict, kept: Kept
 ) -> tuple[State, list[dict]]:
-    keys = _nearest.keys_of(experiment)
-    about = kept(keys["file"]) if keys.get("file") else None
-    if about is not None:
-        keys |= {"n": about["n"], "d": about["d"]}
-    state, notes = parse({**keys, **beside}, kept)
+    state, notes = parse({**_keys(experiment, kept), **beside}, kept)
     if set(beside) <= {"view", "preset"}:
         told = {note["key"] for note in notes}
         more = _nearest.outside(experiment, state)

@@ -123,6 +123,8 @@ def home_of(start: AbstractStart) -> tuple[Any, Any]:
         return atoms.space, atoms
     if isinstance(start, pf.Equispaced):
         return pf.Circle(), None
+    if isinstance(start, pf.FromFile):
+        raise InputError("`start` is a file that is not kept here: drop it again.")
     space = getattr(start, "home", None) or getattr(start, "space", None)
     if not isinstance(space, pf.Sphere | pf.Circle | pf.Euclidean):
         raise InputError(
@@ -166,7 +168,7 @@ def as_tokens(mu: Any) -> pf.Particles:
     if isinstance(mu, pf.Density):
         return mu.quadrature()
     if isinstance(mu, pf.Gaussian):
-        points = mu.center + _normal_points(mu.d) @ mu.factor.T
+        points = mu.center[None] + _normal_points(mu.d) @ mu.factor.T
         return pf.Particles(pf.Euclidean(mu.d), points)
     if isinstance(mu.space, pf.TangentBundle):
         return pf.positions(mu)

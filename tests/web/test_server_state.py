@@ -157,7 +157,7 @@ LINKED["field"] = {"kind": "Attention", "beta": 4.0}
         ({"t0": 1.0, "start": {"kind": "UniformDensity", "resolution": 10**9}}, "t0"),
         ({"t0": 1.0, "save": 10**7}, "frames"),
         ({"t0": 1.0, "solver": {"kind": "Heun", "h": 1e-9}}, "t0"),
-        ({"t0": 1.0, "start": {"kind": "FromFile", "path": "/etc/passwd"}}, "start"),
+        ({"t0": 1.0, "start": {"kind": "FromFile", "path": "/etc/passwd"}}, "init"),
     ],
 )
 def test_what_the_page_cannot_show_of_an_experiment_is_said(change, key):
