@@ -152,7 +152,8 @@ async def stalled(served: Served, count: int) -> list:
 
 def say(what: str, value: float, unit: str) -> None:
     """One figure."""
-    print(json.dumps({"what": what, "value": round(value, 3), "unit": unit}))
+    line = {"what": what, "value": round(value, 3), "unit": unit}
+    print(json.dumps(line), flush=True)
 
 
 async def measure(served: Served, rounds: int) -> None:
