@@ -63,6 +63,7 @@ class Labels:
 
 
 WORDS = {"frozen": "frozen at machine precision"}
+NOWHERE = (math.nan, math.nan)  # energy and cosine without a sphere
 SHORTEST = 3  # frames of a plateau
 
 
@@ -93,7 +94,7 @@ class Recorder:
         """Measure one frame; the one before it goes out."""
         self.flush(last=False)
         spread = isinstance(mu, pf.Density)  # it moves mass, not points
-        values = np.asarray(mu.values) if spread else None
+        values = np.asarray(mu.values) if spread else None  # one where it is uniform
         mu = as_tokens(mu)
         points = np.asarray(mu.points)[: self.n]
         weights = np.asarray(mu.weights)[: self.n]
@@ -104,11 +105,7 @@ class Recorder:
         chains = components(mu.space, wide, self.radius)
         found = np.arange(len(wide)) if spread else chains
         sizes = np.bincount(found, weights)
-        energy, cosine = math.nan, math.nan
-        if round_space:
-            energy, cosine = energy_and_cosine(self.beta, mu)
-            off = np.abs(np.linalg.norm(wide, axis=1) - 1).max()
-            self.drift = max(self.drift, float(off))
+        energy, cosine = self._on_sphere(mu, wide) if round_space else NOWHERE
         if self.before is not None:
             self.arc += float(np.linalg.norm(wide - self.before))
         self.before = wide
@@ -128,9 +125,7 @@ class Recorder:
             self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
         shown = points if self.basis is None else wide @ self.basis.T
         shown = shown / self.scale
-        masses = weights if self.masses else None
-        if values is not None:
-            masses = values  # of a density: one where it is uniform
+        masses = values if spread else weights if self.masses else None
         hidden = points.shape[1] > _caps.MOST_SHOWN
         cosines = cosine_shares(wide) if hidden else None
         k = len(self.readings)
@@ -139,6 +134,12 @@ class Recorder:
             partial(packed, k, reading, shown, named, masses, cosines),
             points,
         )
+
+    def _on_sphere(self, mu: pf.Particles, wide: np.ndarray) -> tuple[float, float]:
+        """Energy and mean cosine; how far the tokens have left it is noted."""
+        off = np.abs(np.linalg.norm(wide, axis=1) - 1).max()
+        self.drift = max(self.drift, float(off))
+        return energy_and_cosine(self.beta, mu)
 
     def replay(self, run: pf.Trajectory, most: int, check: Callable = bool) -> None:
         """Frames of a finished run; above d = 3 in principal coordinates of its end."""
