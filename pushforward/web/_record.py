@@ -101,7 +101,7 @@ class Recorder:
         wide = points.astype(float)
         round_space = not isinstance(mu.space, pf.Euclidean)
         if not self.readings:
-            self.masses |= spread or bool(np.ptp(weights) > 1e-12)
+            self._begin(wide, weights, round_space)
         chains = components(mu.space, wide, self.radius)
         found = np.arange(len(wide)) if spread else chains
         sizes = np.bincount(found, weights)
@@ -121,8 +121,6 @@ class Recorder:
             arc=self.arc if arc is None else arc,
         )
         named = self.labels.follow(found, weights) % 65536
-        if not round_space and not self.readings:
-            self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
         shown = points if self.basis is None else wide @ self.basis.T
         shown = shown / self.scale
         masses = values if spread else weights if self.masses else None
@@ -134,6 +132,11 @@ class Recorder:
             partial(packed, k, reading, shown, named, masses, cosines),
             points,
         )
+
+    def _begin(self, wide: np.ndarray, weights: np.ndarray, round_space: bool) -> None:
+        self.masses |= bool(np.ptp(weights) > 1e-12)
+        if not round_space:
+            self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
 
     def _on_sphere(self, mu: pf.Particles, wide: np.ndarray) -> tuple[float, float]:
         """Energy and mean cosine; how far the tokens have left it is noted."""
