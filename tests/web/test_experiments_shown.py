@@ -143,6 +143,7 @@ def test_links_are_plain_data_compressed():
 
 TWO = [[0.6, 0.8], [-0.8, 0.6], [0.0, 1.0]]
 ATTENTION = pf.Attention(2.0)
+INWARD = pf.Attention(1.0, V=-np.eye(2))  # with V = 1 a Gaussian blows up
 DRAWN = {
     "velocities": (
         pf.AtRest(pf.Given(pf.Circle(), TWO)),
@@ -151,7 +152,7 @@ DRAWN = {
     ),
     "radius": (pf.Given(pf.Euclidean(2), TWO), pf.PreNorm(ATTENTION), None),
     "line": (pf.Normal(3, 1, "euclidean", [0.0]), pf.DistanceAttention(2.0), None),
-    "gaussian": (pf.GivenGaussian([1.0, 0.0], np.eye(2)), ATTENTION, pf.Heun(0.5)),
+    "gaussian": (pf.GivenGaussian([1.0, 0.0], np.eye(2)), INWARD, pf.Heun(0.1)),
     "density": (pf.UniformDensity(2, 8, 1, 0.2), ATTENTION, pf.Heun(0.5)),
 }
 
