@@ -13,6 +13,7 @@ import asyncio
 import base64
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -151,7 +152,8 @@ async def stalled(served: Served, count: int) -> list:
 
 def say(what: str, value: float, unit: str) -> None:
     """One figure."""
-    print(json.dumps({"what": what, "value": round(value, 3), "unit": unit}))
+    line = {"what": what, "value": round(value, 3), "unit": unit}
+    print(json.dumps(line), flush=True)
 
 
 async def measure(served: Served, rounds: int) -> None:
@@ -179,6 +181,34 @@ async def measure(served: Served, rounds: int) -> None:
         socket.transport.abort()
     await page(served, LARGE, 0.0)
     say("n = 4096, known run", (await page(served, LARGE, 0.0))["fps"], "fps")
+
+
+async def soak(served: Served, count: int) -> None:
+    """Memory of the server and of its two workers over many different runs."""
+    held = resident(served.process.pid)
+    for k in range(count + 1):
+        if k and k % (count // 5) == 0:
+            for name, size in zip(("server", "workers"), held, strict=True):
+                say(f"{name} holds after {k} runs", size / 2**20, "MiB")
+        d, model = 2 + k % 2, ("sa", "usa", "causal")[k % 3]
+        state = {"n": 8 + k % 120, "d": d, "model": model, "beta": 1 + 0.01 * k}
+        await page(served, {**state, "t1": 5.0, "frames": 51}, 0.0)
+        held = resident(served.process.pid)
+
+
+def resident(server: int) -> tuple[int, int]:
+    """Bytes that a process and its children hold."""
+    size = os.sysconf("SC_PAGE_SIZE")
+    sizes = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        if int(stat.parent.name) == server or int(fields[1]) == server:
+            sizes[int(stat.parent.name)] = int(fields[21]) * size
+    mine = sizes.pop(server, 0)
+    return mine, sum(sizes.values())
 
 
 def opened(browser, served: Served, state: dict):
@@ -244,10 +274,14 @@ def plays(made, state: dict) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--soak", type=int, default=0, help="only runs, and memory")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         served = Served(root)
         try:
+            if options.soak:
+                asyncio.run(soak(served, options.soak))
+                return
             asyncio.run(measure(served, options.rounds))
             in_browser(served, options.rounds)
         finally:

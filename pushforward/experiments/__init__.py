@@ -9,6 +9,7 @@ from pushforward.experiments._changed_starts import Moved as Moved
 from pushforward.experiments._changed_starts import Scaled as Scaled
 from pushforward.experiments._changed_starts import UnequalWeights as UnequalWeights
 from pushforward.experiments._controls import CONTROLS as CONTROLS
+from pushforward.experiments._controls import GIVEN as GIVEN
 from pushforward.experiments._controls import Control as Control
 from pushforward.experiments._density_start import GivenDensity as GivenDensity
 from pushforward.experiments._density_start import GivenGaussian as GivenGaussian

@@ -13,6 +13,7 @@ from typing import Any
 from pushforward.experiments._options import MODELS, STARTS
 
 FILE, RECORDED = "file", "recorded"  # a start and a "model" that are given, not made
+GIVEN = "experiment"  # the "model" of a run that no controls make
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +100,11 @@ _ALL = (
         "Model",
         "The dynamics.",
         "sa",
-        (*_choices(MODELS), Choice(RECORDED, "Recorded layers")),
+        (
+            *_choices(MODELS),
+            Choice(RECORDED, "Recorded layers"),
+            Choice(GIVEN, "As its text says"),
+        ),
     ),
     _number_control(
         "beta",

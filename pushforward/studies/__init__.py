@@ -27,6 +27,7 @@ from pushforward.studies._claims import within as within
 from pushforward.studies._presets import Preset as Preset
 from pushforward.studies._presets import all_presets as all_presets
 from pushforward.studies._presets import presets as presets
+from pushforward.studies._presets import shown as shown
 from pushforward.studies._runner import AbstractParameters as AbstractParameters
 from pushforward.studies._runner import draw as draw
 from pushforward.studies._runner import experiment_of as experiment_of

@@ -37,3 +37,8 @@ def all_presets() -> Iterator[tuple[str, str, Preset]]:
         paper = part(study, "study").PAPER if found else ""
         for preset in found:
             yield study, paper, preset
+
+
+def shown(experiment: Any, **view: Any) -> dict[str, Any]:
+    """The state of an experiment that needs no controls, and how it is looked at."""
+    return {"experiment": experiment.to_dict(), "view": view}

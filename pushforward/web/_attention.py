@@ -16,9 +16,15 @@ from pushforward.observables import (
     leaders,
 )
 from pushforward.web import _caps
-from pushforward.web._experiment import experiment_of, heads_of, space_of
+from pushforward.web._experiment import (
+    directions,
+    experiment_of,
+    heads_of,
+    space_of,
+)
 from pushforward.web._files import PULLS
-from pushforward.web._frames import numbers_of
+from pushforward.web._frames import masses_of, numbers_of
+from pushforward.web._given import given_experiment, is_density
 from pushforward.web._runs import Run
 
 ORDERS = ("index", "cluster", "angle")
@@ -32,6 +38,10 @@ def matrix(run: Run, k: int, head: int, files: pathlib.Path) -> np.ndarray:
     if state.model == "recorded":
         return np.asarray(attention_matrix(mu, state.beta))
     heads = heads_of(state, files)
+    if state.experiment is not None and is_density(given_experiment(state.experiment)):
+        raise InputError("a density has no attention matrix.")
+    if not heads:
+        raise InputError("this field has no attention matrix.")
     if not 0 <= head < len(heads):
         raise InputError(f"`head` must be below {len(heads)}, got {head}.")
     field = heads[head]
@@ -64,9 +74,14 @@ def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
         raise InputError(f"`frame` must be below {len(run.points)}, got {k}.")
     points = run.tokens(k).astype(float)
     if run.done.get("space") == "euclidean":
-        return pf.Particles(pf.Euclidean(points.shape[1]), points)
+        mu = pf.Particles(
+            pf.Euclidean(points.shape[1]), points, masses_of(run.frames[k])
+        )
+        return directions(run.state, mu)
     weights = None
-    if run.state.model != "recorded" and run.state.weights != "equal":
+    if run.state.experiment is not None:
+        weights = masses_of(run.frames[k])
+    elif run.state.model != "recorded" and run.state.weights != "equal":
         weights = experiment_of(run.state, files).measure.weights
     return pf.Particles.normalized(space_of(points.shape[1]), points, weights)
 
@@ -109,7 +124,8 @@ def _orders(run: Run, k: int) -> dict[str, np.ndarray]:
         centered = points - points.mean(axis=0)
         axes = np.linalg.svd(centered, full_matrices=False)[2]
         points = centered @ axes[:2].T
-    angle = np.arctan2(points[:, 1], points[:, 0])
+    flat = points.shape[1] == 1  # on the line a place is the angle
+    angle = points[:, 0] if flat else np.arctan2(points[:, 1], points[:, 0])
     return {
         "index": np.arange(n),
         "cluster": np.argsort(labels, kind="stable"),

@@ -12,6 +12,7 @@ import pushforward as pf
 from pushforward import plot
 from pushforward.web import _frames
 from pushforward.web._experiment import experiment_of, radius_of
+from pushforward.web._given import given_experiment, is_density
 from pushforward.web._state import State, from_json
 from pushforward.web._worker import Job
 
@@ -84,7 +85,16 @@ def stored_run(
     ]
     times = np.array([r.t for r in readings])
     weights = field = None
-    if state.model != "recorded":
+    if state.experiment is not None:
+        masses = [
+            _frames.masses_of(raw[k * size : (k + 1) * size]) for k in range(count)
+        ]
+        weights = None if masses[0] is None else np.array(masses, float)
+        experiment = given_experiment(state.experiment)
+        if weights is not None and is_density(experiment):  # masses are its values
+            weights = weights * experiment.start(0).basis.weights
+            weights /= weights.sum(axis=1, keepdims=True)
+    elif state.model != "recorded":
         experiment = experiment_of(state, files)
         field = experiment.drawn_field(state.d)
         if state.weights != "equal":

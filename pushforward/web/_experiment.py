@@ -21,11 +21,13 @@ from pushforward.experiments import (
 )
 from pushforward.observables import CLUSTER_RADIUS
 from pushforward.web import _caps
+from pushforward.web._given import given_experiment
 from pushforward.web._state import State, packed
 
 ATOM = 1e-6  # at which clusters are counted with merging: that of Merge()
 NEIGHBOURS = 1.25  # that a token may have by chance within the radius of clusters
 NORMS = {"unit": pf.UnitNorm, "depth": pf.DepthNorm}  # of fields on the sphere
+NORMALIZED = (pf.PreNorm, pf.MixNorm, pf.PeriNorm, pf.DepthScaledNorm)
 PLAIN = {"tokens": "tokens.npy", "weights": "weights.npz"}  # files in a copied text
 
 
@@ -56,6 +58,8 @@ def experiment_of(
     state: State, place: pathlib.Path | dict[str, str] | None = None
 ) -> pf.Experiment:
     """The experiment of a state; `place` is the folder of uploads, or their names."""
+    if state.experiment is not None:
+        return given_experiment(state.experiment)
     flat = state.model == "rescaled"
     return pf.Experiment(
         start=_start(state, place),
@@ -147,7 +151,7 @@ def bucket(state: State) -> int:
     one number per particle, and merging has sizes of its own: there n stays n.
     """
     attracts = state.beta >= 0 and state.heads == 1 and state.V is None
-    attracts = attracts and not state.perceptron
+    attracts = attracts and not state.perceptron and state.experiment is None
     if state.n == 1 or state.noise > 0 or state.merge or not attracts:
         return state.n
     return next((b for b in _caps.BUCKETS if b >= state.n), state.n)
@@ -176,19 +180,34 @@ def heads_of(state: State, files: pathlib.Path) -> list:
     return _heads(experiment_of(state, files).drawn_field(state.d))
 
 
-def _heads(field: pf.fields.AbstractField) -> list:
-    if isinstance(field, pf.UnitNorm | pf.DepthNorm):
-        field = field.field
-    if isinstance(field, pf.Sum):  # attention and a perceptron
-        field = field.fields[0]
-    return list(field.heads) if isinstance(field, pf.Heads) else [field]
+def _heads(field: Any) -> list:
+    """What of a field has an attention matrix: its heads, or the first such part."""
+    if isinstance(field, pf.Heads):
+        return list(field.heads)
+    if type(field).attention_matrix is not pf.fields.AbstractField.attention_matrix:
+        return [field]
+    parts = getattr(field, "fields", None) or [getattr(field, "field", None)]
+    found = (
+        _heads(part) for part in parts if isinstance(part, pf.fields.AbstractField)
+    )
+    return next((heads for heads in found if heads), [])
+
+
+def directions(state: State, mu: pf.Particles) -> pf.Particles:
+    """Tokens of R^d as a field sees them that normalizes what it reads."""
+    field: Any = experiment_of(state).field if state.experiment is not None else None
+    while field is not None and not isinstance(field, NORMALIZED):
+        field = getattr(field, "field", None)
+    if field is None:
+        return mu
+    return pf.Particles.normalized(space_of(mu.d), mu.points, mu.weights)
 
 
 @functools.lru_cache(maxsize=64)
 def matrices_of(state: State) -> list[dict] | None:
     """Q, K, V of random heads up to three dimensions, for the preview of the page."""
     if state.heads == 1 or state.d > 3 or state.model == "recorded":
-        return None
+        return None  # one head has none; an experiment as given is not previewed
     heads: list[Any] = _heads(experiment_of(state).drawn_field(state.d))
     return [{k: _rows(getattr(head, k)) for k in ("Q", "K", "V")} for head in heads]
 
@@ -231,7 +250,8 @@ def _command(state: State, experiment: pf.Experiment) -> str:
     given |= {"start": state.init, "noise": state.noise}
     if state.solver == "layers":
         given["layers"] = state.h
-    if state.init not in STARTS or options(**given) != experiment:
+    made_by_options = state.experiment is None and state.init in STARTS
+    if not made_by_options or options(**given) != experiment:
         return f"pushforward explore --state {link_of(state)}"
     known = inspect.signature(options).parameters
     always = ("n", "d", "beta", "t1", "seed")

@@ -11,6 +11,7 @@ import pushforward as pf
 from pushforward._atomic_files import write_atomically
 from pushforward.errors import InputError
 from pushforward.web import _caps, _uploads
+from pushforward.web._given import as_tokens
 from pushforward.web._state import FILE
 
 PULLS = ("pull_source", "pull_share")  # of a trained model: who moved each token
@@ -52,8 +53,9 @@ class Files:
 
     def recorded(self, run: pf.Trajectory, shown: str) -> dict:
         """Keep a run, so that the page can show its frames."""
-        flat = isinstance(run.final.space, pf.Euclidean)
-        points = np.asarray(run.points)
+        last = as_tokens(run.final)
+        flat = isinstance(last.space, pf.Euclidean)
+        points, weights = _drawn(run)
         frames, n, _ = points.shape
         if points.nbytes > _caps.RUN_BYTES or frames > _caps.MOST_FRAMES or n >= 2**16:
             raise InputError(
@@ -65,8 +67,8 @@ class Files:
         ended = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
         about = {
             "kind": "hidden",
-            "n": run.final.n,
-            "d": run.final.d,
+            "n": last.n,
+            "d": last.d,
             "frames": len(run),
             "space": "euclidean" if flat else "sphere",
             "name": shown[:80],
@@ -76,7 +78,6 @@ class Files:
             "beta": beta_of(run.field),
             "outcome": {"kind": ended.kind, "sentence": ended.message},
         }
-        weights = np.asarray(run.weights)
         pulls = {k: np.asarray(run.observed[k]) for k in PULLS if k in run.observed}
         known = [points, weights, *pulls.values()]
         name = hashlib.sha256(b"".join(a.tobytes() for a in known)).hexdigest()[:32]
@@ -104,6 +105,16 @@ class Files:
             for path in self.root.glob(f"{old.stem}.np*"):
                 path.unlink(missing_ok=True)
             old.unlink(missing_ok=True)
+
+
+def _drawn(run: pf.Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Points (t, n, d) and weights (t, n) of what is drawn of every frame."""
+    if as_tokens(run.final) is run.final:
+        return np.asarray(run.points), np.asarray(run.weights)
+    frames = [as_tokens(run[k]) for k in range(len(run))]
+    return np.stack([mu.points for mu in frames]), np.stack(
+        [mu.weights for mu in frames]
+    )
 
 
 def beta_of(field) -> float:

@@ -5,19 +5,12 @@ from typing import Any
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.experiments import CONTROLS
+from pushforward.experiments import CONTROLS, GIVEN
 from pushforward.web import _caps, _nearest
-from pushforward.web._state import FILE, Kept, State, each_in_range, nothing
-
-# What a link may name: nothing else of the library is made for a stranger.
-SHOWN = frozenset(
-    """Uniform Clustered Equispaced Orthonormal Normal VonMisesFisher Scaled Moved
-    UnequalWeights FromFile Given Sphere Circle Euclidean
-    Attention UnnormalizedAttention CausalAttention HardAttention RescaledAttention
-    RandomHeads WeightsFromFile Heads Sum Perceptron UnitNorm DepthNorm
-    LogTimes Adaptive Layers Heun Merge Brownian
-    InteractionEnergy ClusterCount LargestMass mean_cosine""".split()
-)
+from pushforward.web._given import given_state
+from pushforward.web._linked import linked_experiment, refuse_unknown
+from pushforward.web._mean_field import DENSITY, mean_field
+from pushforward.web._state import FILE, Kept, State, each_in_range, note, nothing
 
 
 class _Draft:
@@ -43,13 +36,18 @@ def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
     >>> state.n, notes[0]["why"]
     (4096, 'must lie in [1, 4096]')
     """
-    if isinstance(given, dict) and "experiment" in given:
-        return of_experiment(_experiment(given["experiment"]), given, kept)
+    if isinstance(given, dict) and given.get("measure") == DENSITY:
+        state, notes = parse({**given, "measure": None}, kept)
+        return given_state(mean_field(state), {})[0], notes
+    if isinstance(given, dict) and given.get("experiment") is not None:
+        return of_experiment(linked_experiment(given["experiment"]), given, kept)
     draft = _Draft(*each_in_range(given, kept), kept)
     if draft.state.model == "recorded":
         _recorded(draft)
     if draft.state.model == "recorded":
         return draft.state, draft.notes
+    if draft.state.model == GIVEN:
+        draft.use("model", "sa", "there is no text of an experiment")
     if draft.state.model == "rescaled":
         _flat(draft)
     for rule in (_matrices, _starts, _sublayers, _methods, _sizes, _by_hand):
@@ -60,50 +58,46 @@ def parse(given: object, kept: Kept = nothing) -> tuple[State, list[dict]]:
 def of_experiment(
     experiment: pf.Experiment, beside: dict | None = None, kept: Kept = nothing
 ) -> tuple[State, list[dict]]:
-    """The nearest state to an experiment, and what had to change for it."""
+    """The state of an experiment, changed by the keys that stand beside it.
+
+    Where the controls make it, or a model is chosen, it is a state of the controls; all
+    else that the page can draw is run as it is. The rest is brought to the nearest
+    state, and the notes say what had to change for it.
+    """
     beside = {k: v for k, v in (beside or {}).items() if k not in ("experiment", "v")}
+    as_it_is = beside.get("model", GIVEN) == GIVEN
+    beside = {k: v for k, v in beside.items() if k != "model" or not as_it_is}
+    if as_it_is and not _made_by_controls(experiment, kept):
+        try:
+            refuse_unknown(experiment.to_dict())
+            return given_state(experiment, beside)
+        except InputError as error:
+            state, notes = _of_controls(experiment, beside, kept)
+            return state, [note("experiment", "", state.model, error.problem), *notes]
+    return _of_controls(experiment, beside, kept)
+
+
+def _made_by_controls(experiment: pf.Experiment, kept: Kept) -> bool:
+    state, notes = parse(_keys(experiment, kept), kept)
+    return not notes and next(_nearest.outside(experiment, state), None) is None
+
+
+def _keys(experiment: pf.Experiment, kept: Kept) -> dict[str, Any]:
     keys = _nearest.keys_of(experiment)
     about = kept(keys["file"]) if keys.get("file") else None
-    if about is not None:
-        keys |= {"n": about["n"], "d": about["d"]}
-    state, notes = parse({**keys, **beside}, kept)
+    return keys if about is None else keys | {"n": about["n"], "d": about["d"]}
+
+
+def _of_controls(
+    experiment: pf.Experiment, beside: dict, kept: Kept
+) -> tuple[State, list[dict]]:
+    state, notes = parse({**_keys(experiment, kept), **beside}, kept)
     if set(beside) <= {"view", "preset"}:
         told = {note["key"] for note in notes}
         more = _nearest.outside(experiment, state)
         told |= {"start"} if told & {"n", "d", "init"} else set()
         notes += [m for m in more if m["key"].split(".")[-1] not in told]
     return state, notes
-
-
-def _experiment(tree: object) -> pf.Experiment:
-    """The experiment of a link, which may come from anywhere."""
-    try:
-        for kind in _kinds(tree):
-            if kind not in SHOWN:
-                raise InputError(
-                    f"`experiment` has {str(kind)[:40]!r}, which links do not carry. "
-                    "Write it to spec.toml, then: pushforward explore spec.toml"
-                )
-        return pf.Experiment.from_dict(tree)  # type: ignore[arg-type]
-    except InputError:
-        raise
-    except RecursionError as error:
-        raise InputError("`experiment` is nested too deeply. Copy it again.") from error
-    except (TypeError, ValueError, OverflowError, KeyError) as error:
-        raise InputError(f"`experiment` cannot be read: {error}.") from error
-
-
-def _kinds(tree: object):
-    """Every kind that a tree names, and whatever else `io` would look up."""
-    if isinstance(tree, list):
-        for item in tree:
-            yield from _kinds(item)
-    elif isinstance(tree, dict):
-        for key, value in tree.items():
-            if key in ("kind", "type", "observable"):
-                yield value
-            else:
-                yield from _kinds(value)
 
 
 def _recorded(draft: _Draft) -> None:

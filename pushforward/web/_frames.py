@@ -58,6 +58,16 @@ def addressed(frame: bytes, request: int) -> bytes:
     return frame[:4] + struct.pack("<I", request) + frame[8:]
 
 
+def masses_of(frame: bytes) -> np.ndarray | None:
+    """The masses of the points of a packed frame, where they differ; sum one."""
+    _, _, _, n, dshow, flags = HEADER.unpack_from(frame)[:6]
+    start = HEADER.size + (4 * dshow + 2) * n
+    if not flags & MASSES:
+        return None
+    masses = np.maximum(np.frombuffer(frame, "<f4", n, start).astype(float), 0.0)
+    return masses / masses.sum()
+
+
 def numbers_of(frame: bytes) -> Reading:
     """The numbers of a packed frame."""
     return Reading(*HEADER.unpack_from(frame)[6:])

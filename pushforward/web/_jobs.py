@@ -89,7 +89,6 @@ def recorded(job: Job, files: pathlib.Path, state: State) -> tuple:
     trajectory = stored_run(files, state)
     radius = cluster_radius(state.n, state.d)
     recorder = Recorder(state.n, state.beta, radius, sender(job))
-    recorder.masses = bool(np.ptp(np.asarray(trajectory[0].weights)) > 1e-12)
     recorder.replay(trajectory, len(trajectory), job.check)
     return trajectory, recorder
 

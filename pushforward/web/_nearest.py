@@ -111,21 +111,22 @@ def _relu(field: Any) -> float | None:
 
 def outside(
     experiment: pf.Experiment, state: State, files: pathlib.Path | None = None
-) -> list[dict]:
-    """What of an experiment the page has no control for, in dotted names."""
+) -> Iterator[dict]:
+    """What of an experiment the page has no control for, in dotted names.
+
+    The starts come last: to compare them they may have to be drawn.
+    """
     if state.model == "recorded":
-        return []
+        return
     mine = _comparable(experiment_of(state, files))
     theirs = _comparable(experiment)
-    notes = [
-        {"key": path, "asked": asked, "used": used, "why": "the page cannot show it"}
-        for path, asked, used in _different(theirs, mine, "")
-    ]
+    for path, asked, used in _different(theirs, mine, ""):
+        why = "the page cannot show it"
+        yield {"key": path, "asked": asked, "used": used, "why": why}
     if not _same_start(experiment, experiment_of(state, files)):
         asked, used = type(experiment.start).__name__, state.init
         why = "these tokens cannot be made by the controls of the page"
-        notes.append({"key": "start", "asked": asked, "used": used, "why": why})
-    return notes
+        yield {"key": "start", "asked": asked, "used": used, "why": why}
 
 
 def _comparable(experiment: pf.Experiment) -> dict[str, Any]:
@@ -159,9 +160,17 @@ def _short(value: Any) -> Any:
 
 def _same_start(a: pf.Experiment, b: pf.Experiment) -> bool:
     """Whether the tokens are the same, drawn only where that takes no time."""
-    if plain(a.start) == plain(b.start):
+    theirs = plain(a.start)
+    if theirs == plain(b.start):
         return True
+    if "FromFile" in str(theirs):
+        return False  # a link names no file to be read here
     sizes = [getattr(e.start, "n", 1) * getattr(e.start, "d", 1) for e in (a, b)]
+    sizes += [  # of centers, of modes
+        value
+        for name, value in a.numbers().items()
+        if name.startswith("start.") and isinstance(value, int)
+    ]
     if max(sizes) > _caps.MOST_TOKENS * 64:
         return False
     try:

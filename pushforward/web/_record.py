@@ -6,6 +6,7 @@ Cluster labels that mean the same cluster in every frame.
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,6 +15,7 @@ import pushforward as pf
 from pushforward.measures import components
 from pushforward.web import _caps
 from pushforward.web._frames import Reading, packed
+from pushforward.web._given import as_tokens
 
 
 class Labels:
@@ -61,6 +63,7 @@ class Labels:
 
 
 WORDS = {"frozen": "frozen at machine precision"}
+NOWHERE = (math.nan, math.nan)  # energy and cosine without a sphere
 SHORTEST = 3  # frames of a plateau
 
 
@@ -87,20 +90,22 @@ class Recorder:
         share = np.maximum(values[::-1], 0.0) / max(values.sum(), 1e-300)
         self.variance = [float(x) for x in share[:rows]]
 
-    def frame(self, t: float, log_t: float | None, mu: pf.Particles, arc=None) -> None:
+    def frame(self, t: float, log_t: float | None, mu: Any, arc=None) -> None:
         """Measure one frame; the one before it goes out."""
         self.flush(last=False)
+        spread = isinstance(mu, pf.Density)  # it moves mass, not points
+        values = np.asarray(mu.values) if spread else None  # one where it is uniform
+        mu = as_tokens(mu)
         points = np.asarray(mu.points)[: self.n]
         weights = np.asarray(mu.weights)[: self.n]
         wide = points.astype(float)
         round_space = not isinstance(mu.space, pf.Euclidean)
-        found = components(mu.space, wide, self.radius)
+        if not self.readings:
+            self._begin(wide, weights, round_space)
+        chains = components(mu.space, wide, self.radius)
+        found = np.arange(len(wide)) if spread else chains
         sizes = np.bincount(found, weights)
-        energy, cosine = math.nan, math.nan
-        if round_space:
-            energy, cosine = energy_and_cosine(self.beta, mu)
-            off = np.abs(np.linalg.norm(wide, axis=1) - 1).max()
-            self.drift = max(self.drift, float(off))
+        energy, cosine = self._on_sphere(mu, wide) if round_space else NOWHERE
         if self.before is not None:
             self.arc += float(np.linalg.norm(wide - self.before))
         self.before = wide
@@ -110,17 +115,15 @@ class Recorder:
             t=t,
             log10_t=log_t / math.log(10),
             energy=energy,
-            clusters=float(len(sizes)),
-            largest=float(sizes.max()),
+            clusters=math.nan if spread else float(len(sizes)),
+            largest=math.nan if spread else float(sizes.max()),
             cosine=cosine,
             arc=self.arc if arc is None else arc,
         )
         named = self.labels.follow(found, weights) % 65536
-        if not round_space and not self.readings:
-            self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
         shown = points if self.basis is None else wide @ self.basis.T
         shown = shown / self.scale
-        masses = weights if self.masses else None
+        masses = values if spread else weights if self.masses else None
         hidden = points.shape[1] > _caps.MOST_SHOWN
         cosines = cosine_shares(wide) if hidden else None
         k = len(self.readings)
@@ -130,14 +133,25 @@ class Recorder:
             points,
         )
 
+    def _begin(self, wide: np.ndarray, weights: np.ndarray, round_space: bool) -> None:
+        self.masses |= bool(np.ptp(weights) > 1e-12)
+        if not round_space:
+            self.scale = float(np.linalg.norm(wide, axis=1).max()) or 1.0
+
+    def _on_sphere(self, mu: pf.Particles, wide: np.ndarray) -> tuple[float, float]:
+        """Energy and mean cosine; how far the tokens have left it is noted."""
+        off = np.abs(np.linalg.norm(wide, axis=1) - 1).max()
+        self.drift = max(self.drift, float(off))
+        return energy_and_cosine(self.beta, mu)
+
     def replay(self, run: pf.Trajectory, most: int, check: Callable = bool) -> None:
         """Frames of a finished run; above d = 3 in principal coordinates of its end."""
-        if run.final.d > 3:
-            self.project_on(np.asarray(run.final.points, float)[: self.n])
+        if as_tokens(run.final).d > 3:
+            final = as_tokens(run.final).points
+            self.project_on(np.asarray(final, float)[: self.n])
         for k in range(min(len(run), most)):
             check()
             mu = run[k]
-            assert isinstance(mu, pf.Particles)
             log_t = None if run.log_times is None else float(run.log_times[k])
             arc = None if run.arc is None else float(run.arc[k])
             self.frame(float(run.times[k]), log_t, mu, arc)
@@ -153,7 +167,8 @@ class Recorder:
         """How it ended, in numbers and words."""
         outcome = run.outcome or pf.Outcome("recorded", "not the result of a flow.")
         kind = WORDS.get(outcome.kind, outcome.kind)
-        float32 = str(np.asarray(run.final.points).dtype) == "float32"
+        final = as_tokens(run.final)
+        float32 = str(np.asarray(final.points).dtype) == "float32"
         return {
             "outcome": {"kind": kind, "sentence": outcome.message},
             "frames": len(self.readings),
@@ -161,7 +176,7 @@ class Recorder:
             "rejected": int(run.rejected),
             "norm_drift": self.drift,
             "scale": self.scale,
-            "space": "euclidean" if isinstance(run.final.space, pf.Euclidean) else "",
+            "space": "euclidean" if isinstance(final.space, pf.Euclidean) else "",
             "energy_monotone": self._monotone(1e-6 if float32 else 1e-12),
             "dtype": "float32" if float32 else "float64",
             "plateaus": plateaus(self.readings, self.n),
@@ -192,6 +207,8 @@ def cosine_shares(points: np.ndarray) -> np.ndarray:
 
 def plateaus(readings: list[Reading], n: int) -> list[dict]:
     """Stretches of frames with the same number of clusters, fewer than tokens."""
+    if any(math.isnan(r.clusters) for r in readings):
+        return []  # a density has none
     counts = [r.clusters for r in readings]
     shortest = max(SHORTEST, len(counts) // 40)
     found, start = [], 0

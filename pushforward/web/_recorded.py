@@ -2,10 +2,9 @@
 
 import struct
 
-import numpy as np
-
 import pushforward as pf
 from pushforward.web import _caps
+from pushforward.web._given import as_tokens
 from pushforward.web._record import Recorder
 
 
@@ -17,11 +16,8 @@ def packed_frames(frames: list[bytes]) -> bytes:
 def recorded_frames(trajectory: pf.Trajectory, beta: float, radius: float):
     """The frames as bytes, and how the run ended."""
     frames: list[bytes] = []
-    recorder = Recorder(
-        trajectory.final.n, beta, radius, lambda frame, points: frames.append(frame)
-    )
-    weights = np.asarray(trajectory[0].weights)
-    recorder.masses = bool(np.ptp(weights) > 1e-12)
+    n = as_tokens(trajectory.final).n
+    recorder = Recorder(n, beta, radius, lambda frame, points: frames.append(frame))
     recorder.replay(trajectory, _caps.MOST_FRAMES)
     recorder.flush(last=True)
     done = recorder.summary(trajectory)

@@ -23,6 +23,7 @@ from pushforward.web._guard import Guard
 from pushforward.web._impatient import Impatient
 from pushforward.web._routes import application
 
+RECORDED = "Shown as recorded: its frames are read instead of run again."
 LOCAL = ("127.0.0.1", "localhost")
 
 
@@ -101,9 +102,12 @@ class Server:
         if experiment is not None:
             known = _uploaded(experiment, files)
             state, notes = of_experiment(known, kept=files.about)
-            if not notes:
+            read = path.is_dir() and state.experiment is not None
+            if not notes and not read:
                 return link_of(state), []
-            words = ["Shown as recorded, since the page has no controls for"]
+            words = [
+                RECORDED if read else "Shown as recorded, since the page cannot run"
+            ]
             words += [f"{n['key']}: {n['asked']} ({n['why']})" for n in notes]
         stored = path.is_dir() or experiment is None
         run = pf.load(path) if stored else experiment.run()

@@ -20,6 +20,7 @@ from pushforward.web import _words
 from pushforward.web._experiment import cluster_radius, experiment_of, radius_of
 from pushforward.web._files import SHIPPED, beta_of, shipped
 from pushforward.web._fit import of_experiment, parse
+from pushforward.web._given import as_tokens
 from pushforward.web._jobs import stored_run
 from pushforward.web._phase import Diagram, whole
 from pushforward.web._presets import all_presets
@@ -122,7 +123,8 @@ def recorded_state(state: State) -> tuple[dict, str]:
 
 def recorded_run(run: pf.Trajectory, title: str, experiment) -> tuple[dict, str]:
     """The same of a run that is there: live where the page has controls for it."""
-    n, d = run.final.n, run.final.d
+    last = as_tokens(run.final)
+    n, d = last.n, last.d
     beta = beta_of(run.field)
     frames, done = recorded_frames(run, beta, cluster_radius(n, d))
     state, notes = (None, []) if experiment is None else of_experiment(experiment)

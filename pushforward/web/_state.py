@@ -24,7 +24,7 @@ from pushforward.web import _caps
 
 FILE = re.compile(r"[0-9a-f]{32}")
 DEFAULT = {key: control.default for key, control in CONTROLS.items()}
-BESIDE = ("v", "view", "preset", "experiment")  # in a link, not of the run
+BESIDE = ("v", "view", "preset", "experiment", "measure")  # in a link, not of the run
 # Words of older links.
 RENAMED = {"hard": {"model": "hardmax"}, "layer": {"model": "sa", "solver": "layers"}}
 
@@ -54,6 +54,7 @@ class State:
     file: str | None = None  # what the server keeps under this name
     V: str | tuple[Any, ...] | None = None
     moved: tuple[tuple[int, tuple[float, ...]], ...] = ()
+    experiment: str | None = None  # as JSON, where no controls make it
 
     def as_json(self) -> dict[str, Any]:
         """Every key, as the page reads it."""

@@ -6,6 +6,7 @@ import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.observables import CLUSTER_RADIUS
 from pushforward.web._files import beta_of
+from pushforward.web._given import as_tokens
 from pushforward.web._recorded import packed_frames, recorded_frames
 from pushforward.web._static import static_folder
 
@@ -61,7 +62,8 @@ def view(
             f"`trajectory` would put {len(packed) / 1e6:.0f} MB into the notebook. "
             "Save fewer frames, or look at it with: pushforward explore RUN"
         )
-    sizes = {"n": trajectory.final.n, "d": trajectory.final.d, "frames": len(frames)}
+    last = as_tokens(trajectory.final)
+    sizes = {"n": last.n, "d": last.d, "frames": len(frames)}
     meta = {**sizes, "done": done, "words": repr(trajectory), "radius": radius}
     parts: dict[str, Any] = {"_esm": built.read_text()}
     style = built.with_suffix(".css")

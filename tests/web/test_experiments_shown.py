@@ -8,9 +8,14 @@ import preview_cases
 import pytest
 
 import pushforward as pf
+from pushforward.errors import InputError
 from pushforward.experiments import CONTROLS, MODELS, STARTS, options
+from pushforward.web._attention import matrix, picture
 from pushforward.web._experiment import experiment_of, run_of, texts_of
 from pushforward.web._fit import of_experiment, parse
+from pushforward.web._record import Recorder
+from pushforward.web._runs import Run
+from pushforward.web._site import recorded_state
 from pushforward.web._state import packed, unpacked
 
 PAGE = pathlib.Path(__file__).parents[2] / "web" / "page" / "src" / "declared.json"
@@ -31,7 +36,7 @@ def test_controls_say_everything_of_themselves():
         assert control.brought(control.default) == (control.default, "")
         assert bool(control.choices) == (control.kind in ("choice", "flag"))
     names = {choice.value for choice in CONTROLS["model"].choices}
-    assert names == {*MODELS, "recorded"}
+    assert names == {*MODELS, "recorded", "experiment"}
     assert {c.value for c in CONTROLS["init"].choices} == {*STARTS, "file"}
 
 
@@ -45,6 +50,9 @@ def test_every_dotted_name_of_a_control_is_in_the_experiment():
         experiment.read(name)
 
 
+NOT_DRAWN = ("recorded", "experiment", "file", True)
+
+
 def drawn_state(k: int) -> dict:
     """A small state with every control somewhere in its range."""
     rng = np.random.default_rng(k)
@@ -52,7 +60,7 @@ def drawn_state(k: int) -> dict:
     for key, control in CONTROLS.items():
         if control.choices:
             values = [c.value for c in control.choices]
-            values = [v for v in values if v not in ("recorded", "file", True)]
+            values = [v for v in values if v not in NOT_DRAWN]
             given[key] = values[rng.integers(len(values))]
     given |= {"n": 5, "d": int(rng.integers(2, 4)), "t1": float(rng.uniform(0.2, 1))}
     given |= {"beta": float(rng.normal(0, 5)), "seed": int(rng.integers(2**32))}
@@ -98,12 +106,22 @@ def test_an_experiment_is_opened_live_or_as_recorded(server, tmp_path):
     field = pf.Sum([pf.Attention(4.0), pf.Attention(1.0, V=-np.eye(2))])
     rich = plain.vary(field=field)
     link, words = server.show(tmp_path / "rich.toml", rich)
-    assert any("field: Sum" in line for line in words)
-    state = parse(unpacked(link), server.explorer.files.about)[0]
-    assert (state.model, state.n, state.d, state.frames) == ("recorded", 6, 2, 4)
+    state = parse(unpacked(link))[0]
+    assert words == [] and experiment_of(state) == rich
     rich.run(store=tmp_path / "run")
-    again, words = server.show(tmp_path / "run", rich)
-    assert again == link and words, "the same frames, read instead of run"
+    link, words = server.show(tmp_path / "run", rich)
+    state = parse(unpacked(link), server.explorer.files.about)[0]
+    assert words and "instead of run again" in words[0]
+    assert (state.model, state.n, state.d, state.frames) == ("recorded", 6, 2, 4)
+    still = rich.vary(until=until_never)
+    link, words = server.show(tmp_path / "own.toml", still)
+    assert any("until" in line for line in words)
+    assert parse(unpacked(link), server.explorer.files.about)[0].model == "recorded"
+
+
+def until_never(mu):
+    """A function of the user's own, which no link carries."""
+    return mu.points[0, 0] > 2
 
 
 def test_tokens_of_a_specification_are_kept_by_the_server(server, tmp_path):
@@ -121,6 +139,68 @@ def test_links_are_plain_data_compressed():
     held = {"v": 2, "experiment": experiment_of(parse({})[0]).to_dict()}
     assert unpacked(packed(held)) == json.loads(json.dumps(held))
     assert len(packed(held)) < 300
+
+
+TWO = [[0.6, 0.8], [-0.8, 0.6], [0.0, 1.0]]
+ATTENTION = pf.Attention(2.0)
+INWARD = pf.Attention(1.0, V=-np.eye(2))  # with V = 1 a Gaussian blows up
+DRAWN = {
+    "velocities": (
+        pf.AtRest(pf.Given(pf.Circle(), TWO)),
+        pf.Momentum(ATTENTION),
+        pf.MomentumLayers(0.1),
+    ),
+    "radius": (pf.Given(pf.Euclidean(2), TWO), pf.PreNorm(ATTENTION), None),
+    "line": (pf.Normal(3, 1, "euclidean", [0.0]), pf.DistanceAttention(2.0), None),
+    "gaussian": (pf.GivenGaussian([1.0, 0.0], np.eye(2)), INWARD, pf.Heun(0.1)),
+    "density": (pf.UniformDensity(2, 8, 1, 0.2), ATTENTION, pf.Heun(0.5)),
+}
+
+
+@pytest.mark.parametrize("name", list(DRAWN))
+def test_what_is_drawn_of_a_run_without_controls(name, tmp_path):
+    start, field, solver = DRAWN[name]
+    given = pf.Experiment(start, field, 2.0, save=3, solver=solver)
+    state, notes = parse({"experiment": given.to_dict()})
+    about, frames = recorded_state(state)
+    accepted, done = about["accepted"], about["done"]
+    assert notes == [] and json.dumps(about) and frames
+    assert (done["frames"], accepted["n"]) == (3, state.n)
+    flat = name in ("radius", "line", "gaussian")
+    assert accepted["space"] == ("euclidean" if flat else "circle")
+    assert accepted["density"] is (name == "density")
+    run = Run(state.digest(), state)
+    run.done = done
+    trajectory = given.run()
+    recorder = Recorder(state.n, state.beta, 0.05, lambda *sent: keep(run, *sent))
+    recorder.replay(trajectory, 3)
+    recorder.flush(last=True)
+    final = trajectory.final
+    if name == "density":
+        masses = np.frombuffer(run.frames[-1][-4 * state.n :], "<f4")
+        assert np.allclose(masses, final.values, atol=1e-6)
+        with pytest.raises(InputError, match="no attention matrix"):
+            matrix(run, 0, 0, tmp_path)
+        return
+    points = run.tokens(-1)
+    if name == "gaussian":
+        assert np.allclose(points.mean(axis=0), final.center, atol=1e-9)
+        assert np.allclose(np.cov(points.T, bias=True), final.covariance, atol=1e-9)
+    else:
+        assert np.allclose(points, np.asarray(final.points)[:, : state.d], atol=1e-12)
+    A = matrix(run, 2, 0, tmp_path)
+    assert A.shape == (state.n,) * 2 and np.allclose(A.sum(axis=1), 1)
+    if name == "radius":  # the norm reads directions
+        x = points / np.linalg.norm(points, axis=1, keepdims=True)
+        weights = np.exp(2.0 * x @ x.T)
+        assert np.allclose(A, weights / weights.sum(axis=1, keepdims=True))
+    assert picture(run, 1, 0, "angle", tmp_path)["n"] == state.n
+
+
+def keep(run, frame, points):
+    """A frame as the server keeps it."""
+    run.frames.append(frame)
+    run.points.append(points.tobytes())
 
 
 @pytest.mark.slow

@@ -200,3 +200,46 @@ def test_links_of_presets_with_moved_tokens_open_as_the_same_run(opened):
     again = opened(state_of(hand.call("() => location.hash")))
     assert again.run == hand.run
     assert link_of(state) != again.call("() => location.hash")
+
+
+LINE = {
+    "t1": 2.0,
+    "save": 21,
+    "start": {"kind": "Normal", "n": 6, "d": 1, "space": "euclidean", "mean": [0.0]},
+    "field": {"kind": "DistanceAttention", "beta": 2.0},
+}
+DISABLED = "() => [...document.querySelectorAll(':disabled')].map(e => e.id)"
+
+
+def test_a_run_without_controls_says_so_and_keeps_those_it_has(opened):
+    hand = opened({"v": 2, "experiment": LINE})
+    told = hand.page.locator("#equation").text_content()
+    assert "no preview" in told and "DistanceAttention(beta=2.0)" in told
+    assert "line" in hand.page.locator("#note").text_content()
+    disabled = hand.call(DISABLED)
+    assert {"d", "d-number", "x-heads", "x-init", "V"} <= set(disabled)
+    assert not {"beta", "n", "x-model", "x-t1", "x-seed"} & set(disabled)
+    before = hand.run
+    hand.page.fill("#beta-number", "5")
+    hand.page.press("#beta-number", "Enter")
+    hand.wait_run(before)
+    assert "beta=5.0" in hand.page.locator("#equation").text_content()
+    assert hand.call("() => pushforward.state().d") == 1
+    before = hand.run
+    hand.call(
+        """() => { const model = document.querySelector('#x-model');
+        model.value = 'sa'; model.dispatchEvent(new Event('change')); }"""
+    )
+    hand.wait_run(before)
+    assert hand.call("() => pushforward.state().experiment") is None
+    assert "x-heads" not in hand.call(DISABLED)
+
+
+def test_a_state_becomes_a_density(opened):
+    hand = opened({"n": 8, "d": 2, "noise": 0.5, "t1": 1.0, "beta": 2.0})
+    before = hand.run
+    hand.call("() => document.querySelector('#as-density').click()")
+    hand.wait_run(before)
+    assert hand.page.locator("#note").text_content().startswith("A density")
+    points = np.array(hand.call("() => pushforward.points(0)"))
+    assert points.shape == (150, 2) and np.allclose(np.hypot(*points.T), 1, atol=1e-6)

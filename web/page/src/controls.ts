@@ -96,8 +96,10 @@ export class Controls {
     for (const [input, value] of [[this.betaNumber, beta], [this.nNumber, n], [this.dNumber, d]] as const) {
       if (this.typing !== input && input.valueAsNumber !== value) input.value = String(value);
     }
-    say(byId("beta-words"), betaInWords(beta));
-    say(byId("d-words"), dimensionInWords(d));
+    for (const input of [this.beta, this.betaNumber, this.n, this.nNumber, this.d, this.dNumber]) input.disabled = !this.explorer.changes(input.id.replace("-number", ""));
+    const recorded = this.explorer.state.model === "recorded";
+    say(byId("beta-words"), this.beta.disabled ? "This run has no β of its own, or several." : recorded ? "Recorded: β is that of the energy below, it moved nothing." : betaInWords(beta));
+    say(byId("d-words"), dimensionInWords(d, this.explorer.accepted?.space));
     this.showWait();
   }
 

@@ -2,28 +2,33 @@
 import { byId, element } from "./dom";
 import type { Explorer } from "./explorer";
 import { compactNumber } from "./numbers";
-import { CONTROLS, controlOf, MOST_EIGENVALUES, type Asked, type Control, type State } from "./state";
+import { SITE } from "./sources/site";
+import { asGiven, CONTROLS, controlOf, MOST_EIGENVALUES, type Asked, type Control, type State } from "./state";
 
 /** Those with sliders of their own stand outside; files are dropped, not chosen. */
 const ELSEWHERE = ["beta", "n", "d"];
-const DROPPED: readonly unknown[] = ["file", "recorded"];
+const DROPPED: readonly unknown[] = ["file", "recorded", "experiment"];
+/** Fields that have a rule on a density. */
+const MEAN_FIELDS: readonly string[] = ["sa", "usa"];
 
 export class Drawer {
   private readonly inputs = new Map<string, HTMLInputElement | HTMLSelectElement>();
   private readonly valueChoice = element("select", { id: "V" });
+  private readonly density = element("button", { type: "button", id: "as-density", title: "Infinitely many tokens: the law that starts where these do, each spread a little." }, "Run the mean-field density");
   private readonly sliders = element("div", { class: "eigenvalues", role: "group", "aria-label": "Eigenvalues of V" });
 
   constructor(private readonly explorer: Explorer) {
     const fields = byId("drawer-fields");
     for (const control of CONTROLS) if (!ELSEWHERE.includes(control.key)) fields.append(this.field(control));
-    fields.append(this.valueField(), this.again());
+    fields.append(this.valueField(), this.again(), this.density);
+    this.density.addEventListener("click", () => explorer.load({ ...explorer.state, preset: null, measure: "density" }));
     explorer.on("state", () => this.show());
   }
 
   private field(control: Control): HTMLElement {
     const id = `x-${control.key}`;
     const input = control.choices
-      ? element("select", { id }, ...control.choices.filter(({ value }) => !DROPPED.includes(value)).map(({ value, label, formula }) => element("option", { value: String(value), title: formula ?? "" }, label)))
+      ? element("select", { id }, ...control.choices.map(({ value, label, formula }) => element("option", { value: String(value), title: formula ?? "", ...(DROPPED.includes(value) ? { hidden: "" } : {}) }, label)))
       : element("input", { id, type: "number", min: String(control.low), max: String(control.high), step: control.kind === "whole" ? "1" : "any" });
     input.addEventListener("change", () => this.read(control, input.value));
     this.inputs.set(control.key, input);
@@ -60,7 +65,10 @@ export class Drawer {
     for (const [key, input] of this.inputs) {
       const value = String((state as unknown as Asked)[key]);
       if (input.value !== value) input.value = value;
+      input.disabled = !this.explorer.changes(key);
     }
+    this.valueChoice.disabled = !this.explorer.changes("V");
+    this.density.hidden = SITE !== undefined || asGiven(state) || state.d > 3 || !MEAN_FIELDS.includes(state.model);
     const own = Array.isArray(state.V) && !Array.isArray(state.V[0]);
     const given = state.V !== null && state.V !== "identity" && state.V !== "minus" && !own;
     const wanted = own ? "own" : state.V === "minus" ? "minus" : given ? "given" : "";

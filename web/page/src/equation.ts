@@ -1,6 +1,6 @@
 /** The equation of motion with the numbers of a state in it, typeset by the browser. */
 import { compactNumber } from "./numbers";
-import type { State } from "./state";
+import { asGiven, type State } from "./state";
 
 type Part = Node | string;
 
@@ -66,7 +66,14 @@ function formula(state: State): Element {
 }
 
 /** A <math> for the state, or a sentence for what is not integrated. */
-export function equationOf(state: State): Node {
+export function equationOf(state: State, field: string | null = null): Node {
+  if (asGiven(state)) {
+    const text = document.createElement("code");
+    text.textContent = field ?? "";
+    const box = document.createElement("p");
+    box.append("The server runs this experiment as its text says; the page has no preview of it. What moves the tokens: ", text);
+    return box;
+  }
   if (state.model === "recorded") return document.createTextNode("Recorded layer by layer, not integrated.");
   const math = m("math", formula(state));
   math.setAttribute("display", "block");

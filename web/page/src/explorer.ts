@@ -1,4 +1,5 @@
 /** The explorer: one state, one run, one play head; panels listen and ask. */
+import { Announcer } from "./events";
 import type { Frame } from "./frames";
 import type { Clamp } from "./notices";
 import { Player } from "./player";
@@ -8,30 +9,11 @@ import type { SocketEvents, Source } from "./socket";
 import { Preview, previewAccepted, previewOf } from "./sources/preview";
 import { defaultState, shaped, type Asked, type State, type View } from "./state";
 
-export interface Events {
-  /** The state or the view changed. */
-  state: () => void;
-  /** The first frame of a new run is here. */
-  run: (run: Run) => void;
-  /** More frames came. */
-  frames: () => void;
-  done: (run: Run) => void;
-  /** The head moved. */
-  moment: () => void;
-  /** The head came to rest on a frame. */
-  rest: () => void;
-  selected: () => void;
-  notice: (lines: string[]) => void;
-  clamped: (clamped: Clamp[]) => void;
-  playing: () => void;
-}
-
-type Listeners = { [K in keyof Events]: Events[K][] };
 const REST = 160;
 
 export const wordsOf = (sentence: string | null): string[] => (sentence ?? "").split(/\s+/).filter((word) => word !== "");
 
-export class Explorer {
+export class Explorer extends Announcer {
   state: State = defaultState();
   /** The last answer of the server: what a link is made of. */
   accepted: Accepted | null = null;
@@ -54,11 +36,9 @@ export class Explorer {
   private held = false;
   private restTimer = 0;
   private runTimer = 0;
-  private readonly listeners: Listeners = {
-    state: [], run: [], frames: [], done: [], moment: [], rest: [], selected: [], notice: [], clamped: [], playing: [],
-  };
 
   constructor(open: (events: SocketEvents) => Source, private readonly autoplay: () => boolean) {
+    super();
     this.source = open({
       accepted: (id, accepted, clamped) => this.accept(id, accepted, clamped),
       frame: (frame) => this.receive(frame),
@@ -67,14 +47,6 @@ export class Explorer {
       error: (_id, argument, message, fix) => this.fail(argument, message, fix),
       link: (up) => (up ? undefined : this.wait("The server does not answer; trying again.")),
     });
-  }
-
-  on<K extends keyof Events>(event: K, listener: Events[K]): void {
-    this.listeners[event].push(listener);
-  }
-
-  emit<K extends keyof Events>(event: K, ...values: Parameters<Events[K]>): void {
-    for (const listener of this.listeners[event]) (listener as (...args: Parameters<Events[K]>) => void)(...values);
   }
 
   connect(): void {
@@ -97,6 +69,7 @@ export class Explorer {
     const resized = (patch.n !== undefined && patch.n !== this.state.n) || (patch.d !== undefined && patch.d !== this.state.d);
     if (resized || "init" in patch || "seed" in patch) merged["moved"] = patch.moved ?? [];
     if (this.state.model === "recorded" && !("file" in patch)) Object.assign(merged, { model: "sa", file: null });
+    if ("model" in patch) merged["experiment"] = null;
     if (patch.d !== undefined && Array.isArray(merged["V"])) merged["V"] = null;
     this.asked = merged;
     this.state = { ...shaped({ ...this.state, ...merged }), view: { ...this.state.view, frame: null } };
@@ -113,6 +86,11 @@ export class Explorer {
     const frame = this.run?.frames[this.player.frame];
     if (fromStart || frame === undefined) this.kept = null;
     else if (this.player.frame > 0) this.kept ??= { t: frame.t, playing: this.player.playing };
+  }
+
+  /** Whether a key of the controls changes this run. */
+  changes(key: string): boolean {
+    return this.state.experiment === null || (this.accepted?.controls?.includes(key) ?? false);
   }
 
   /** Change only what is shown. */

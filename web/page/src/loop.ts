@@ -43,7 +43,7 @@ export function startLoop(parts: Parts): void {
       curvesStale = false;
       curvesAt = now;
       ribbon.update();
-      if (explorer.run?.accepted.d === 2) stage.refresh();
+      if ((explorer.run?.accepted.d ?? 3) <= 2) stage.refresh();
     }
     const begun = performance.now();
     if (stage.render()) {
@@ -72,7 +72,7 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
   legend.show(state.view.color, stage.endShares, run.slots, theme(), state.view.marks === "shapes");
-  say(byId("note"), stageNote(run.accepted.d, state.view.projection, stage.kept, run.accepted.n, run.accepted.space, stage.enlarged));
+  say(byId("note"), stageNote(run.accepted, state.view.projection, stage.kept, stage.enlarged));
 }
 
 function wireRun({ explorer, ribbon, stage }: Parts): void {
@@ -145,10 +145,11 @@ function wireWords({ explorer }: Parts): void {
   let typeset = "";
   explorer.on("state", () => {
     const { view: _view, moved: _moved, preset: _preset, ...run } = explorer.state;
-    const key = JSON.stringify(run);
+    const field = explorer.accepted?.field ?? null;
+    const key = JSON.stringify([run, field]);
     if (key === typeset) return;
     typeset = key;
-    byId("equation").replaceChildren(equationOf(explorer.state));
+    byId("equation").replaceChildren(equationOf(explorer.state, field));
   });
   explorer.on("selected", speak);
   explorer.on("run", (run) => {

@@ -1,9 +1,12 @@
 /** What the picture is, said below it: a projection says what it keeps. */
 import { percent } from "./numbers";
 import { lineStep } from "./stage/rainbow";
+import type { Accepted } from "./run";
 import type { Projection } from "./state";
 
-export function stageNote(d: number, projection: Projection, kept: number, n: number, space = "sphere", enlarged = 1): string {
+export function stageNote({ d, n, space, density }: Pick<Accepted, "d" | "n" | "space" | "density">, projection: Projection, kept: number, enlarged = 1): string {
+  if (density) return d === 2 ? "A density: the further out, the more of it; the ring is the uniform one" : "A density: the brighter, the more of it";
+  if (space === "euclidean" && d === 1) return "The line, and the place of every token against time";
   if (space === "euclidean") return d > 3 ? `${d} dimensions without a sphere, scaled to fit` : "Without a sphere: scaled to fit";
   if (d === 2 && lineStep(n) === 1) return "The circle, and the angle of every token against time";
   if (d === 2) return `The circle with all ${n} tokens; the angle against time of every ${ordinal(lineStep(n))} token`;

@@ -20,6 +20,8 @@ export interface Done {
   seconds: number;
   plateaus: Plateau[];
   variance?: number[];
+  /** By what tokens of R^d are divided in the frames. */
+  scale?: number;
 }
 
 export interface Accepted {
@@ -35,6 +37,11 @@ export interface Accepted {
   d: number;
   frames: number;
   space?: string;
+  /** The masses of the frames are a density at points that do not move. */
+  density?: boolean;
+  /** What moves the tokens, as Python writes it, and the keys that change the run: where the controls do not make it. */
+  field?: string | null;
+  controls?: string[] | null;
   radius?: number;
   python: string;
   toml?: string;

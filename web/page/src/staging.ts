@@ -4,7 +4,7 @@ import type { Explorer } from "./explorer";
 import { notice } from "./notices";
 import { compactNumber } from "./numbers";
 import { Stage } from "./stage/stage";
-import type { ColorMode, Marks, Moved, Projection } from "./state";
+import { asGiven, type ColorMode, type Marks, type Moved, type Projection } from "./state";
 import { prefersStill, type Theme } from "./theme";
 
 const TURN = 0.18;
@@ -63,7 +63,7 @@ const MOST_TAKEN = 256;
 
 /** Tokens of the circle and the sphere can be taken, at any time. */
 function movable({ run }: Explorer): boolean {
-  return run !== null && run.accepted.d <= 3 && run.state.model !== "recorded" && run.accepted.space !== "euclidean";
+  return run !== null && run.accepted.d <= 3 && run.state.model !== "recorded" && !asGiven(run.state) && run.accepted.space !== "euclidean";
 }
 
 export function mayMove(explorer: Explorer): boolean {

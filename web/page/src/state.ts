@@ -76,6 +76,8 @@ export interface State {
   frames: number;
   clock: string;
   moved: Moved[];
+  /** The text of a run that no controls make; null where they do. */
+  experiment: string | Asked | null;
   view: View;
 }
 
@@ -96,8 +98,11 @@ export function controlOf(key: string): Control {
 /** A fresh copy of the default state. */
 export function defaultState(): State {
   const run = Object.fromEntries(CONTROLS.map((control) => [control.key, control.default]));
-  return { ...run, preset: null, file: null, V: null, moved: [], view: { ...VIEW_DEFAULTS } } as unknown as State;
+  return { ...run, preset: null, file: null, V: null, moved: [], experiment: null, view: { ...VIEW_DEFAULTS } } as unknown as State;
 }
+
+/** Whether a state is run as its text says, and not as the controls do. */
+export const asGiven = (state: State): boolean => state.experiment !== null;
 
 /** Anything as a state whose values have the right types, to be shown; the server decides what is in range. */
 export function shaped(asked: Asked): State {
@@ -106,9 +111,12 @@ export function shaped(asked: Asked): State {
   for (const key of ["preset", "file"]) if (typeof asked[key] === "string") state[key] = asked[key];
   if (typeof asked["V"] === "string" || Array.isArray(asked["V"])) state.V = asked["V"] as State["V"];
   if (Array.isArray(asked["moved"])) state.moved = asked["moved"] as Moved[];
+  if (typeof asked["experiment"] === "string" || isTable(asked["experiment"])) state.experiment = asked["experiment"];
   state.view = viewOf(asked["view"]);
   return state;
 }
+
+const isTable = (value: unknown): value is Asked => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function viewOf(asked: unknown): View {
   const view = { ...VIEW_DEFAULTS } as View & Asked;

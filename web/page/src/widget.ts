@@ -118,7 +118,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     before = now;
     if (!stage.render()) return;
     legend.show(stage.look.color, stage.shares, run.slots, theme);
-    words.textContent = [meta.words, stageNote(meta.d, stage.look.projection, stage.kept, meta.n, meta.space), run.done?.outcome.sentence].filter(Boolean).join(". ");
+    words.textContent = [meta.words, stageNote(meta, stage.look.projection, stage.kept), run.done?.outcome.sentence].filter(Boolean).join(". ");
     stageHost.dataset["ready"] = "1";
   };
   const fromPython = (): void => {

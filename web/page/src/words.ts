@@ -13,7 +13,8 @@ export function betaInWords(beta: number): string {
   return `${value}: nearly hard attention`;
 }
 
-export function dimensionInWords(d: number): string {
+export function dimensionInWords(d: number, space = "sphere"): string {
+  if (space === "euclidean") return d === 1 ? "d = 1: the line" : d === 2 ? "d = 2: the plane" : `d = ${d}: all of R^${d}`;
   if (d === 2) return "d = 2: the circle";
   if (d === 3) return "d = 3: the sphere";
   return `d = ${d}: the unit sphere of ${d} dimensions, projected`;
@@ -79,12 +80,13 @@ export function statusSentence(run: Run | null, waiting: string | null, head: Mo
 export function alternative(run: Run, k: number, selected: number | null): string {
   const frame = run.frames[k];
   if (frame === undefined) return "Nothing is drawn yet.";
-  const where = dimensionInWords(run.accepted.d);
+  const where = dimensionInWords(run.accepted.d, run.accepted.space);
+  if (run.accepted.density) return `Frame ${k + 1} of ${run.count}, t = ${compactNumber(frame.t)}, ${where}. A density, drawn at ${frame.n} points.`;
   const parts = [
     `Frame ${k + 1} of ${run.count}, t = ${compactNumber(frame.t)}, ${where}.`,
     `${plural(frame.n, "token")} in ${plural(frame.clusters, "cluster")};`,
     `the largest holds ${percent(frame.largest)} of the mass.`,
-    `Energy ${compactNumber(frame.energy, 3)}, mean cosine ${compactNumber(frame.cosine, 3)}.`,
+    Number.isFinite(frame.energy) ? `Energy ${compactNumber(frame.energy, 3)}, mean cosine ${compactNumber(frame.cosine, 3)}.` : "Without a sphere there is no cosine.",
   ];
   const plateau = plateauAt(run.plateaus, k);
   if (plateau !== null) {

@@ -4,7 +4,7 @@ import { decodeFloats } from "../src/api";
 import { refusal } from "../src/drop";
 import { chord, keptByFocus } from "../src/keyboard";
 import { compactNumber, percent } from "../src/numbers";
-import { cellAt, paintMatrix } from "../src/panels/attention";
+import { cellAt, paintMatrix } from "../src/panels/matrix";
 import { placeOnAxis, valueRange } from "../src/panels/phasemap";
 import declared from "../src/declared.json";
 import { STEPS } from "../src/panels/steps";

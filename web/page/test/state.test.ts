@@ -11,7 +11,7 @@ describe("state", () => {
   it("has the declared controls and their defaults", () => {
     const state = defaultState() as unknown as Record<string, unknown>;
     for (const control of declared.controls) expect(state[control.key]).toBe(control.default);
-    expect(Object.keys(state).sort()).toEqual([...CONTROLS.map((c) => c.key), "V", "file", "moved", "preset", "view"].sort());
+    expect(Object.keys(state).sort()).toEqual([...CONTROLS.map((c) => c.key), "V", "file", "moved", "experiment", "preset", "view"].sort());
   });
   it("takes what has the right type and leaves ranges to the server", () => {
     const state = shaped({ model: "causal", beta: -3.5, n: 1e9, d: "2", merge: 1, V: [1, -0.5], moved: 3, view: { axis: "log", selected: 47, color: "no" } });

@@ -85,11 +85,11 @@ describe("player", () => {
 
 describe("what the page leaves out, it says", () => {
   it("names the tokens whose lines the rainbow draws", () => {
-    expect(stageNote(2, "pca-end", 1, 1200)).toContain("every token");
-    expect(stageNote(2, "pca-end", 1, 1201)).toContain("all 1201 tokens");
-    expect(stageNote(2, "pca-end", 1, 1201)).toContain("every second token");
-    expect(stageNote(2, "pca-end", 1, 4096)).toContain("every 4th token");
-    expect(stageNote(3, "pca-end", 1, 4096)).toBe("");
+    expect(stageNote({ d: 2, n: 1200 }, "pca-end", 1)).toContain("every token");
+    expect(stageNote({ d: 2, n: 1201 }, "pca-end", 1)).toContain("all 1201 tokens");
+    expect(stageNote({ d: 2, n: 1201 }, "pca-end", 1)).toContain("every second token");
+    expect(stageNote({ d: 2, n: 4096 }, "pca-end", 1)).toContain("every 4th token");
+    expect(stageNote({ d: 3, n: 4096 }, "pca-end", 1)).toBe("");
   });
 });
 

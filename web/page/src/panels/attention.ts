@@ -10,34 +10,11 @@ import { shownField } from "../sources/preview";
 import { SITE } from "../sources/site";
 import type { Theme } from "../theme";
 import { forceList, forcesOf, type Forces } from "./forces";
-import { liveAnswer, MOST_LIVE, movedInWords } from "./matrix";
+import { cellAt, liveAnswer, MOST_LIVE, movedInWords, paintMatrix } from "./matrix";
 
 /** Milliseconds between two matrices while the run plays. */
 const EVERY = 150;
 const ORDERS = [["index", "index"], ["cluster", "cluster"], ["angle", "angle"]] as const;
-
-/** Where a place on the square lies: bins of the matrix, and the token that stands there. */
-export function cellAt(x: number, y: number, side: number, answer: { bins: number; n: number; order: readonly number[] }): { row: number; column: number; token: number } | null {
-  if (x < 0 || y < 0 || x >= side || y >= side) return null;
-  const row = Math.floor((y / side) * answer.bins);
-  const column = Math.floor((x / side) * answer.bins);
-  const token = answer.order[Math.floor(((row + 0.5) * answer.n) / answer.bins)] ?? 0;
-  return { row, column, token };
-}
-
-/** Paint values (rows by columns) into an image; the square root shows the small ones too. The largest is returned. */
-export function paintMatrix(values: Float32Array, bins: number, out: Uint8ClampedArray): number {
-  let top = 1e-30;
-  for (const v of values) top = Math.max(top, v);
-  for (let i = 0; i < bins * bins; i++) {
-    const [r, g, b] = ramp(Math.sqrt((values[i] as number) / top));
-    out[4 * i] = 255 * r;
-    out[4 * i + 1] = 255 * g;
-    out[4 * i + 2] = 255 * b;
-    out[4 * i + 3] = 255;
-  }
-  return top;
-}
 
 export class AttentionPanel {
   row: Float32Array | null = null;

@@ -4,6 +4,8 @@ import type { Explorer } from "../explorer";
 import { compactNumber, percent, plural } from "../numbers";
 import type { Run } from "../run";
 import { rgbToCss, hexToRgb } from "../palette";
+import { asGiven } from "../state";
+import { paintInto } from "../stage/copies";
 import type { Stage } from "../stage/stage";
 import type { Theme } from "../theme";
 import { apng } from "./apng";
@@ -16,7 +18,7 @@ const SIDE = 480;
 const CARD = [1200, 630] as const;
 
 export const caption = ({ state, accepted }: Run): string =>
-  state.model === "recorded" ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
+  state.model === "recorded" || asGiven(state) ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
 
 function sheet(width: number, height: number): CanvasRenderingContext2D {
   const canvas = document.createElement("canvas");
@@ -31,7 +33,7 @@ function pictureOf(context: CanvasRenderingContext2D, stage: Stage, run: Run, fr
   const { width, height } = context.canvas;
   context.fillStyle = theme.panel;
   context.fillRect(0, 0, width, height);
-  stage.paintInto(context, 0, 0, width, height - 34);
+  paintInto(stage.layers(), context, 0, 0, width, height - 34);
   context.font = `15px ${FONT}`;
   context.textBaseline = "middle";
   context.fillStyle = theme.ink;
@@ -76,7 +78,7 @@ export async function cardOf(explorer: Explorer, stage: Stage, theme: Theme, tit
   const left = run.accepted.d === 2 ? 760 : 640;
   context.fillStyle = theme.panel;
   context.fillRect(0, 0, width, height);
-  stage.paintInto(context, 20, 20, left - 40, height - 40);
+  paintInto(stage.layers(), context, 20, 20, left - 40, height - 40);
   const write = (text: string, y: number, font: string, color: string): void => {
     context.font = `${font} ${FONT}`;
     context.fillStyle = color;

@@ -1,6 +1,7 @@
 /** The attention matrix of any frame, computed here: it lives while the run plays. */
 import type { AttentionAnswer } from "../api";
 import type { Frame } from "../frames";
+import { ramp } from "../palette";
 import { attentionMatrix, type Field } from "../physics/field";
 
 /** More rows are binned by the server. */
@@ -35,4 +36,27 @@ export function movedInWords(shares: readonly number[], frame: number, token: nu
   if (order.length === 0) return `Nothing is recorded after layer ${frame}: token ${token} stays.`;
   const parts = order.slice(0, MOST_PULLS).map((j) => `token ${j} ${Math.round(100 * (shares[j] as number))} %`);
   return `Why it moves: in layer ${frame + 1} attention brought token ${token} the following shares of its motion: ${parts.join(", ")}. What it took from itself, the perceptron and the norms are the rest; a negative share held it back.`;
+}
+
+/** Where a place on the square lies: bins of the matrix, and the token that stands there. */
+export function cellAt(x: number, y: number, side: number, answer: { bins: number; n: number; order: readonly number[] }): { row: number; column: number; token: number } | null {
+  if (x < 0 || y < 0 || x >= side || y >= side) return null;
+  const row = Math.floor((y / side) * answer.bins);
+  const column = Math.floor((x / side) * answer.bins);
+  const token = answer.order[Math.floor(((row + 0.5) * answer.n) / answer.bins)] ?? 0;
+  return { row, column, token };
+}
+
+/** Paint values (rows by columns) into an image; the square root shows the small ones too. The largest is returned. */
+export function paintMatrix(values: Float32Array, bins: number, out: Uint8ClampedArray): number {
+  let top = 1e-30;
+  for (const v of values) top = Math.max(top, v);
+  for (let i = 0; i < bins * bins; i++) {
+    const [r, g, b] = ramp(Math.sqrt((values[i] as number) / top));
+    out[4 * i] = 255 * r;
+    out[4 * i + 1] = 255 * g;
+    out[4 * i + 2] = 255 * b;
+    out[4 * i + 3] = 255;
+  }
+  return top;
 }

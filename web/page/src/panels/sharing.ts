@@ -5,6 +5,7 @@ import type { Explorer } from "../explorer";
 import { content, encodeLink, LINK_LIMIT } from "../link";
 import { notice } from "../notices";
 import type { Run } from "../run";
+import { asPicture } from "../stage/copies";
 import type { Stage } from "../stage/stage";
 import { runInWords } from "../words";
 import { cardOf, loopOf } from "./film";
@@ -28,7 +29,7 @@ export class SharingPanel {
     byId("copy-toml").addEventListener("click", () => void copy(explorer.run?.accepted.toml ?? "", "TOML"));
     byId("copy-command").addEventListener("click", () => void copy(explorer.run?.accepted.command ?? "", "Command line"));
     byId("copy-elsewhere").addEventListener("click", () => void copy(byId("elsewhere").textContent ?? "", "Command"));
-    byId("export-view").addEventListener("click", () => void this.save("stage", () => this.stage.picture()));
+    byId("export-view").addEventListener("click", () => void this.save("stage", () => asPicture(this.stage.layers())));
     byId("export-card").addEventListener("click", () => void this.save("card", () => cardOf(explorer, stage, stage.look.theme, title(explorer))));
     byId("export-loop").addEventListener("click", () => void this.save("loop", () => loopOf(explorer, stage, stage.look.theme, (share) => say(byId("export-loop"), `Drawing: ${Math.round(100 * share)} %`))));
     const write = debounce(250, () => void this.writeAddress());

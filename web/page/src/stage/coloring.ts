@@ -2,6 +2,7 @@
 import type { Frame } from "../frames";
 import { clusterColor, clusterShape, ramp, wheel, type Rgb } from "../palette";
 import type { ColorMode } from "../state";
+import { fullness } from "./surface";
 
 export interface Marks {
   /** 3 n numbers in [0, 1]. */
@@ -48,6 +49,7 @@ function paint(marks: Marks, i: number, [r, g, b]: Rgb): void {
 /** Where a token stands at the start, once around the wheel: its angle in the first two coordinates. */
 export function startTurn(first: Frame, i: number): number {
   const x = first.points[i * first.dshow] as number;
+  if (first.dshow === 1) return 0.35 + 0.3 * Math.tanh(2 * x); // the line has two ends, the wheel none
   const y = first.points[i * first.dshow + 1] as number;
   return (Math.atan2(y, x) / (2 * Math.PI) + 1) % 1;
 }
@@ -62,7 +64,7 @@ export function logSpeed(a: Frame, b: Frame, i: number): number {
 
 export const SPEED_RANGE: readonly [number, number] = [-4, 0];
 
-export function colorTokens(mode: ColorMode, frame: Frame, next: Frame, first: Frame, shares: Shares, slots: Uint16Array, dark: boolean, marks: Marks, ends: Uint16Array = frame.labels): void {
+export function colorTokens(mode: ColorMode | "density", frame: Frame, next: Frame, first: Frame, shares: Shares, slots: Uint16Array, dark: boolean, marks: Marks, ends: Uint16Array = frame.labels): void {
   const { n } = frame;
   for (let i = 0; i < n; i++) {
     const label = frame.labels[i] as number;
@@ -81,6 +83,9 @@ export function colorTokens(mode: ColorMode, frame: Frame, next: Frame, first: F
         break;
       case "mass":
         paint(marks, i, ramp(1 + Math.log10(Math.max(1e-6, shares.byLabel[label] ?? 0)) / 3));
+        break;
+      case "density":
+        paint(marks, i, ramp(fullness(frame.mass?.[i] ?? 1)));
         break;
       case "speed":
         paint(marks, i, ramp((logSpeed(frame, next, i) - SPEED_RANGE[0]) / (SPEED_RANGE[1] - SPEED_RANGE[0])));

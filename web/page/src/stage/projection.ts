@@ -2,6 +2,7 @@
 import type { Frame } from "../frames";
 import type { Projection } from "../state";
 import { symmetricEigen } from "./eigen";
+import { fullness } from "./surface";
 
 /** Three rows of `dshow` numbers. */
 export type Basis = readonly [Float64Array, Float64Array, Float64Array];
@@ -74,4 +75,12 @@ export function keptShare(drawn: Float32Array, n: number): number {
   let sum = 0;
   for (let i = 0; i < 3 * n; i++) sum += (drawn[i] as number) ** 2;
   return n === 0 ? 0 : sum / n;
+}
+
+/** A density on the circle as a curve around it, which the uniform one makes the circle itself. */
+export function lifted(frame: Frame, points: Float32Array): void {
+  for (let i = 0; i < frame.n; i++) {
+    const out = 0.5 + fullness(frame.mass?.[i] ?? 1);
+    for (let c = 0; c < 2; c++) points[3 * i + c]! *= out;
+  }
 }

@@ -1,11 +1,14 @@
-/** Angle against time on the circle: every token a line, coloured like its mark. */
+/** Angle against time on the circle, place against time on the line: every token a line, coloured like its mark. */
 import { axisTick, axisValues } from "../axis";
+import type { Frame } from "../frames";
+import { compactNumber } from "../numbers";
 import { freshPaper, FONT, type Paper } from "../canvas";
 import { clusterColor, ramp, rgbToCss, wheel } from "../palette";
 import type { Run } from "../run";
 import type { Axis, ColorMode } from "../state";
 import type { Theme } from "../theme";
 import { startTurn } from "./coloring";
+import { fullness } from "./surface";
 
 const MOST_LINES = 1200;
 const LEFT = 40;
@@ -17,6 +20,11 @@ const RIGHT = 10;
 export function lineStep(n: number): number {
   return Math.max(1, Math.ceil(n / MOST_LINES));
 }
+
+const ANGLES: readonly [number, string][] = [[0, "−π"], [0.25, "−π/2"], [0.5, "0"], [0.75, "π/2"], [1, "π"]];
+
+/** Where a token of the circle is in (-pi, pi], from 0 to 1. */
+const turnOf = (frame: Frame, i: number): number => Math.atan2(frame.points[2 * i + 1] as number, frame.points[2 * i] as number) / (2 * Math.PI) + 0.5;
 
 export interface RainbowLook {
   axis: Axis;
@@ -36,12 +44,14 @@ export class Rainbow {
     const paper = freshPaper(this.canvas);
     if (paper === null || run.count === 0) return;
     this.xs = axisValues(run, look.axis);
-    this.frameOf(paper, look);
-    const step = lineStep(run.accepted.n);
+    const reach = run.accepted.d === 1 ? run.extent() : 0;
+    this.frameOf(paper, look, reach * (run.done?.scale ?? 1));
+    if (run.accepted.density) this.heat(paper, run);
+    const step = run.accepted.density ? Infinity : lineStep(run.accepted.n);
     const alpha = Math.min(0.95, Math.max(0.25, 40 / Math.sqrt(run.accepted.n * 40)));
     paper.context.lineWidth = run.accepted.n > 300 ? 0.8 : 1.4;
     for (let i = 0; i < run.accepted.n; i += step) this.line(paper, run, i, look, alpha);
-    if (look.selected !== null) {
+    if (look.selected !== null && !run.accepted.density) {
       paper.context.lineWidth = 2.6;
       this.line(paper, run, look.selected, look, 1, look.theme.ink);
     }
@@ -82,14 +92,28 @@ export class Rainbow {
     return LEFT + ((x - first) / Math.max(1e-300, last - first)) * (width - LEFT - RIGHT);
   }
 
-  private frameOf({ context, width, height }: Paper, { axis, theme }: RainbowLook): void {
+  /** A density as a column of colours per frame. */
+  private heat({ context, width, height }: Paper, run: Run): void {
+    const tall = (height - BOTTOM - TOP) / run.accepted.n;
+    run.frames.forEach((frame, k) => {
+      const x = this.across(this.xs[k] as number, width);
+      const wide = this.across(this.xs[k + 1] ?? (this.xs[k] as number), width) - x;
+      for (let i = 0; i < frame.n; i++) {
+        context.fillStyle = rgbToCss(ramp(fullness(frame.mass?.[i] ?? 1)), 1);
+        context.fillRect(x, height - BOTTOM - (turnOf(frame, i) * frame.n + 0.5) * tall, wide + 0.5, tall + 0.5);
+      }
+    });
+  }
+
+  private frameOf({ context, width, height }: Paper, { axis, theme }: RainbowLook, reach: number): void {
     context.font = `12px ${FONT}`;
     context.fillStyle = theme.muted;
     context.strokeStyle = theme.grid;
     context.lineWidth = 1;
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const [turns, label] of [[0, "−π"], [0.25, "−π/2"], [0.5, "0"], [0.75, "π/2"], [1, "π"]] as const) {
+    const ends = [0, 0.25, 0.5, 0.75, 1].map((turns): [number, string] => [turns, compactNumber((2 * turns - 1) * reach, 2)]);
+    for (const [turns, label] of reach > 0 ? ends : ANGLES) {
       const y = height - BOTTOM - turns * (height - BOTTOM - TOP);
       context.fillText(label, LEFT - 6, y);
       context.beginPath();
@@ -109,13 +133,14 @@ export class Rainbow {
     const first = run.frames[0];
     if (first === undefined) return;
     const tall = height - BOTTOM - TOP;
+    const reach = run.accepted.d === 1 ? run.extent() : 0;
     let before = NaN;
     let label = -1;
     context.strokeStyle = ink ?? this.staticColor(run, i, look, alpha);
     context.beginPath();
     for (let k = 0; k < run.count; k++) {
       const frame = run.frames[k]!;
-      const turn = Math.atan2(frame.points[2 * i + 1] as number, frame.points[2 * i] as number) / (2 * Math.PI) + 0.5;
+      const turn = reach > 0 ? ((frame.points[i] as number) / reach + 1) / 2 : turnOf(frame, i);
       const x = this.across(this.xs[k] as number, width);
       const y = height - BOTTOM - turn * tall;
       if (look.color === "cluster" && ink === undefined && frame.labels[i] !== label) {

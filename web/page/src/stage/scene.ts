@@ -3,12 +3,13 @@ import { Group } from "three";
 import type { Run } from "../run";
 import type { ColorMode, Projection } from "../state";
 import type { Theme } from "../theme";
+import { Arcs } from "./arcs";
 import { clusterShares, colorTokens, newShares, type Shares } from "./coloring";
 import { Halos } from "./halos";
 import { Segments } from "./lines";
 import { TokenMarks } from "./marks";
 import { surfaceOf, type Surface } from "./surface";
-import { basisFor, keptShare, project, type Basis } from "./projection";
+import { basisFor, keptShare, lifted, project, type Basis } from "./projection";
 
 const TAIL_SEGMENTS = 2560;
 const LONGEST_TAIL = 40;
@@ -17,11 +18,6 @@ const MOST_TAILS = 1024;
 /** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
 const LONGEST_STEP = 0.35;
 const MOST_HALOS = 96;
-const MOST_ARCS = 10;
-const ARC_STEPS = 24;
-/** Where the head of an arrow is on its arc, and how much of the arc it takes. */
-const HEAD_AT = 0.07;
-const HEAD_LONG = 0.09;
 
 export interface Look {
   color: ColorMode;
@@ -48,7 +44,7 @@ export class RunScene {
   readonly surface: Surface;
   private readonly tails: Segments;
   private readonly trail: Segments;
-  private readonly arcs: Segments;
+  private readonly arcs: Arcs;
   private readonly halos: Halos;
   private readonly focus: Halos;
   private readonly tailLength: number;
@@ -64,7 +60,7 @@ export class RunScene {
 
   constructor(private readonly run: Run) {
     const n = run.accepted.n;
-    this.surface = surfaceOf(run.accepted.d, run.accepted.space);
+    this.surface = surfaceOf(run.accepted);
     this.marks = new TokenMarks(n, this.surface);
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
@@ -74,7 +70,7 @@ export class RunScene {
     this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
     this.tails = new Segments(n > MOST_TAILS ? 0 : n * this.tailLength, this.surface, 2);
     this.trail = new Segments(1001, this.surface, 4);
-    this.arcs = new Segments(MOST_ARCS * (ARC_STEPS + 2), "none", 5);
+    this.arcs = new Arcs(this.surface);
     this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
     this.focus = new Halos(1, this.surface, 0, 6);
     for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
@@ -106,7 +102,7 @@ export class RunScene {
     this.marks.after.set(after);
     this.kept = keptShare(before, frame.n);
     clusterShares(frame, this.shares);
-    colorTokens(look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
+    colorTokens(this.run.accepted.density ? "density" : look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
     this.marks.dress(look.theme.dark, look.shapes);
     this.fillSizes(frame.labels, look.shapes);
     this.light(look);
@@ -164,7 +160,9 @@ export class RunScene {
     const { frames } = this.run;
     this.history.forEach((buffer, l) => {
       const frame = frames[Math.min(frames.length - 1, Math.max(0, k + 1 - l))];
-      if (frame !== undefined && this.basis !== null) project(frame, this.basis, buffer);
+      if (frame === undefined || this.basis === null) return;
+      project(frame, this.basis, buffer);
+      if (this.run.accepted.density && frame.dshow === 2) lifted(frame, buffer);
     });
   }
 
@@ -232,7 +230,7 @@ export class RunScene {
     this.marks.color("paper", look.theme.panel);
     this.marks.color("rim", look.theme.dark ? "#dfe7f2" : "#1d2430");
     this.fillTrail(look);
-    this.fillArcs(look, lit ? row : null);
+    this.arcs.show(this.marks.before, look, lit ? row : null);
     this.fillFocus(look);
   }
 
@@ -274,58 +272,6 @@ export class RunScene {
     }
   }
 
-  /** Chords, lifted outside the sphere, to the tokens attended to most; arrows from those that moved it, blue where they held it back. */
-  private fillArcs({ selected, theme, moved }: Look, row: Float32Array | null): void {
-    this.arcs.clear();
-    if (row !== null && selected !== null) {
-      const size = (i: number): number => Math.abs(row[i] as number);
-      const order = Array.from(row.keys()).filter((i) => i !== selected && size(i) > 0).sort((i, j) => size(j) - size(i));
-      const top = Math.max(1e-30, size(order[0] ?? 0));
-      const pull = Float32Array.from(theme.dark ? [1, 0.85, 0.4] : [0.72, 0.33, 0]);
-      const hold = Float32Array.from(theme.dark ? [0.55, 0.8, 1] : [0, 0.35, 0.7]);
-      for (const j of order.slice(0, MOST_ARCS)) this.arc(selected, j, (row[j] as number) < 0 ? hold : pull, 0.9 * Math.sqrt(size(j) / top), moved);
-    }
-    this.arcs.commit();
-  }
-
-  private arc(i: number, j: number, tint: Float32Array, fade: number, headed: boolean): void {
-    const p = this.marks.before;
-    const bend = (u: number, out: Float32Array): void => {
-      const lift = 1 + (this.surface === "sphere" ? 0.5 : 0.1) * u * (1 - u);
-      let length = 0;
-      for (let c = 0; c < 3; c++) {
-        out[c] = (1 - u) * (p[3 * i + c] as number) + u * (p[3 * j + c] as number);
-        length += (out[c] as number) ** 2;
-      }
-      const scale = this.surface === "sphere" ? lift / Math.max(0.2, Math.sqrt(length)) : lift;
-      for (let c = 0; c < 3; c++) out[c]! *= scale;
-    };
-    for (let k = 0; k < ARC_STEPS; k++) {
-      bend(k / ARC_STEPS, this.one);
-      this.arcs.end(this.one, this.one, 0, tint, 0, fade);
-      bend((k + 1) / ARC_STEPS, this.one);
-      this.arcs.end(this.one, this.one, 0, tint, 0, fade);
-    }
-    if (headed) this.head(bend, tint, fade);
-  }
-
-  /** Two strokes before the selected token, where the arc arrives. */
-  private head(bend: (u: number, out: Float32Array) => void, tint: Float32Array, fade: number): void {
-    const [tip, back] = [new Float32Array(3), new Float32Array(3)];
-    bend(HEAD_AT, tip);
-    bend(HEAD_AT + HEAD_LONG, back);
-    const along = back.map((b, c) => b - (tip[c] as number)) as Float32Array;
-    const long = Math.hypot(...along);
-    const across = crossed(along, tip);
-    const wide = Math.hypot(...across);
-    if (long < 1e-6 || wide < 1e-9) return;
-    for (const side of [-1, 1]) {
-      this.arcs.end(tip, tip, 0, tint, 0, fade);
-      for (let c = 0; c < 3; c++) this.other[c] = (back[c] as number) + (0.4 * side * long * (across[c] as number)) / wide;
-      this.arcs.end(this.other, this.other, 0, tint, 0, fade);
-    }
-  }
-
   mix(u: number, pixels: number): void {
     this.marks.uniform("mixing", u);
     this.marks.uniform("pixels", pixels);
@@ -339,11 +285,6 @@ export class RunScene {
   dispose(): void {
     for (const part of [this.tails, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
   }
-}
-
-function crossed(a: Float32Array, b: Float32Array): Float32Array {
-  const [ax, ay, az, bx, by, bz] = [...a, ...b] as [number, number, number, number, number, number];
-  return Float32Array.of(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx);
 }
 
 function apart(a: Float32Array, b: Float32Array, i: number): number {

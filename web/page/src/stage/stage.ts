@@ -5,10 +5,11 @@ import type { Run } from "../run";
 import type { Axis } from "../state";
 import { LIGHT, type Theme } from "../theme";
 import { Brush } from "./brush";
+import type { Layers } from "./copies";
 import { Globe } from "./globe";
 import { CosineHistogram } from "./histogram";
+import { Hand } from "./hand";
 import { Orbit } from "./orbit";
-import { pickToken, pointOnCircle, pointOnSphere } from "./picking";
 import { Rainbow } from "./rainbow";
 import { Overlay, type Arrows } from "./overlay";
 import { RunScene, type Look } from "./scene";
@@ -61,7 +62,7 @@ export class Stage {
   private stale = true;
   private sideStale = true;
   private sided = false;
-  private dragged: { token: number; point: number[] } | null = null;
+  private readonly hand: Hand;
   private readonly resizer: ResizeObserver;
 
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
@@ -72,16 +73,22 @@ export class Stage {
     this.world.add(this.turntable);
     this.rainbow = new Rainbow(this.side);
     this.histogram = new CosineHistogram(this.side);
+    this.hand = new Hand(this.canvas, this.camera, this.turntable, this.events, {
+      marks: () => this.drawing?.marks ?? null,
+      d: () => this.run?.accepted.d ?? 3,
+      front: (token) => this.place(token)?.front ?? false,
+      moved: () => (this.dirty = true),
+    });
     this.orbit = new Orbit(this.canvas, {
       turned: () => {
         this.dirty = true;
         this.events.turned?.(this.orbit.camera);
       },
-      picked: (x, y) => this.events.select(this.pick(x, y)),
-      over: (x, y) => this.takes(x, y),
-      grabbed: (x, y) => this.grab(x, y),
-      moved: (x, y) => this.drag(x, y),
-      dropped: () => this.drop(),
+      picked: (x, y) => this.events.select(this.hand.pick(x, y)),
+      over: (x, y) => this.hand.takes(x, y),
+      grabbed: (x, y) => this.hand.grab(x, y),
+      moved: (x, y) => this.hand.drag(x, y),
+      dropped: () => this.hand.drop(),
     });
     this.resizer = new ResizeObserver(() => this.resize());
     this.resizer.observe(this.canvas);
@@ -99,10 +106,10 @@ export class Stage {
     const d = run.accepted.d;
     const flat = run.accepted.space === "euclidean";
     this.globe.show(flat ? "none" : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
-    this.orbit.turnable = d !== 2;
-    this.sided = !flat && d !== 3;
-    this.host.dataset["d"] = !this.sided ? "3" : d === 2 ? "2" : "many";
-    this.side.setAttribute("aria-label", d === 2 ? "Angle of every token against time" : "Histogram of pairwise cosines");
+    this.orbit.turnable = d > 2;
+    this.sided = flat ? d === 1 : d !== 3;
+    this.host.dataset["d"] = !this.sided ? "3" : d <= 2 ? "2" : "many";
+    this.side.setAttribute("aria-label", d === 1 ? "Place of every token against time" : d === 2 ? "Angle of every token against time" : "Histogram of pairwise cosines");
     this.position = 0;
     this.resize();
     this.refresh();
@@ -118,7 +125,7 @@ export class Stage {
   /** Only the selection or its row changed. */
   relight(): void {
     this.drawing?.light(this.look);
-    this.sideStale ||= this.run?.accepted.d === 2;
+    this.sideStale ||= (this.run?.accepted.d ?? 3) <= 2;
     this.dirty = true;
   }
 
@@ -151,7 +158,7 @@ export class Stage {
 
   /** While a run plays the sphere turns slowly, until a hand takes it. */
   drift(seconds: number): void {
-    if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d === 2) return;
+    if (this.still || this.orbit.touched || this.run === null || this.run.accepted.d <= 2) return;
     this.orbit.drift(0.07 * seconds);
     if (this.drawing?.surface === "sphere") this.orbit.lean(this.drawing.heaviest(), 0.35 * seconds);
     this.dirty = true;
@@ -172,9 +179,9 @@ export class Stage {
     if (this.stale) this.enlarged = this.drawing.enlarged;
     this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : this.enlarged);
     if (this.run.accepted.d > 3 && this.sided) this.globe.show(this.enlarged > 1 ? "none" : "ball");
-    if (this.run.accepted.d === 2) this.turntable.quaternion.identity();
+    if (this.run.accepted.d <= 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
-    this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d === 2 ? 1.06 : 1));
+    this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d <= 2 ? 1.06 : 1));
     this.paint(u);
     this.write(u);
     this.renderSide(k);
@@ -230,7 +237,7 @@ export class Stage {
     const d = run.accepted.d;
     const frame = run.frames[k];
     if (!this.sided || frame === undefined) return;
-    if (d === 2) {
+    if (d <= 2) {
       if (this.sideStale) this.rainbow.paint(run, this.look);
       this.rainbow.head(this.position, this.look.theme, this.look.veiled);
     } else this.histogram.paint(frame, d, this.look.theme);
@@ -247,51 +254,10 @@ export class Stage {
     if (this.brush.resize()) this.render(); // a resized canvas is empty: draw before the browser shows it
   }
 
-  private pick(x: number, y: number): number | null {
-    if (this.drawing === null) return null;
-    return pickToken(this.drawing.marks.before, this.camera, this.turntable, this.canvas.clientWidth, this.canvas.clientHeight, x, y);
-  }
-
   /** Where a token is drawn, in CSS pixels of the canvas. */
   place(token: number): { x: number; y: number; front: boolean } | null {
     if (this.drawing === null) return null;
     return this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3));
-  }
-
-  /** Tokens on the far side are not in the hand's way. */
-  private takes(x: number, y: number): boolean {
-    const token = this.pick(x, y);
-    if (token === null || this.drawing === null || !this.events.over(token)) return false;
-    return this.seen(this.drawing.marks.before.subarray(3 * token, 3 * token + 3)).front;
-  }
-
-  private grab(x: number, y: number): boolean {
-    const token = this.pick(x, y);
-    if (token === null || !this.events.grab(token)) return false;
-    this.dragged = { token, point: [] };
-    this.drag(x, y);
-    return true;
-  }
-
-  private drag(x: number, y: number): void {
-    if (this.dragged === null || this.run === null) return;
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    this.dragged.point =
-      this.run.accepted.d === 2
-        ? pointOnCircle(this.camera, width, height, x, y)
-        : pointOnSphere(this.camera, this.turntable, width, height, x, y, new Vector3()).toArray();
-    const marks = this.drawing?.marks;
-    if (marks !== undefined) {
-      for (let c = 0; c < 3; c++) marks.before[3 * this.dragged.token + c] = marks.after[3 * this.dragged.token + c] = this.dragged.point[c] ?? 0;
-      marks.changed("position", "after");
-    }
-    this.dirty = true;
-    this.events.move(this.dragged.token, this.dragged.point, false);
-  }
-
-  private drop(): void {
-    if (this.dragged !== null) this.events.move(this.dragged.token, this.dragged.point, true);
-    this.dragged = null;
   }
 
   /** Turn and zoom as a link says. */
@@ -308,37 +274,12 @@ export class Stage {
     this.dirty = true;
   }
 
-  /** Draw the present picture into a box of another one: the middle of the stage, and what stands beside it. */
-  paintInto(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number): void {
+  /** What is on the screen now: layers to be laid over each other, and what stands beside them. */
+  layers(): Layers {
     this.dirty = true;
     this.render();
     const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
-    const shown = this.sided ? width / 2 : width;
-    for (const layer of [drawn, this.overlay.canvas]) {
-      if (layer.width === 0 || layer.height === 0) continue;
-      const scale = Math.min(layer.width / shown, layer.height / height); // as large as fits, the middle
-      const [w, h] = [shown * scale, height * scale];
-      context.drawImage(layer, (layer.width - w) / 2, (layer.height - h) / 2, w, h, x, y, shown, height);
-    }
-    if (!this.sided || this.side.width === 0) return;
-    const tall = Math.min(height, (shown * this.side.height) / this.side.width);
-    context.drawImage(this.side, x + shown, y + (height - tall) / 2, shown, tall);
-  }
-
-  /** The picture as it stands, as a PNG with the page's own background. */
-  picture(): Promise<Blob | null> {
-    this.dirty = true;
-    this.render();
-    const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
-    const whole = document.createElement("canvas");
-    whole.width = drawn.width;
-    whole.height = drawn.height;
-    const context = whole.getContext("2d");
-    if (context === null) return Promise.resolve(null);
-    context.fillStyle = this.look.theme.panel;
-    context.fillRect(0, 0, whole.width, whole.height);
-    for (const layer of [drawn, this.overlay.canvas]) context.drawImage(layer, 0, 0, whole.width, whole.height);
-    return new Promise((resolve) => whole.toBlob(resolve, "image/png"));
+    return { layers: [drawn, this.overlay.canvas], side: this.sided ? this.side : null, paper: this.look.theme.panel };
   }
 
   dispose(): void {
