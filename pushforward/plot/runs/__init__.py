@@ -1,0 +1,1 @@
+"""Pictures and films of tokens and of runs: begin with `_summary.py`."""
