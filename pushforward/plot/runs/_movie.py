@@ -23,7 +23,13 @@ from pushforward.observables import CLUSTER_RADIUS
 from pushforward.plot.runs._beads import worth_drawing
 from pushforward.plot.runs._colors import Color, colors_of
 from pushforward.plot.runs._globe import Camera, Globe
-from pushforward.plot.runs._history import History, Numbers, as_trajectory, beta_of, numbers
+from pushforward.plot.runs._history import (
+    History,
+    Numbers,
+    as_trajectory,
+    beta_of,
+    numbers,
+)
 from pushforward.plot.runs._principal import Plane, principal
 from pushforward.plot.runs._sphere import Ring
 from pushforward.plot.style import SOFT, new_figure, styled

@@ -12,12 +12,12 @@ from matplotlib.ticker import MaxNLocator
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.observables import CLUSTER_RADIUS
+from pushforward.plot.page import table
 from pushforward.plot.runs._colors import ByCluster, Color
 from pushforward.plot.runs._history import History, as_trajectory, beta_of, numbers
 from pushforward.plot.runs._principal import projection
 from pushforward.plot.runs._rainbow import rainbow, since_start, time_axis
 from pushforward.plot.runs._sphere import circle, sphere
-from pushforward.plot.page import table
 from pushforward.plot.style import PALETTE, new_figure, styled
 from pushforward.spaces import Sphere
 
