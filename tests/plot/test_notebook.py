@@ -71,5 +71,5 @@ def test_reports_show_themselves_as_tables():
     assert text.count("<tr>") == 1 + len(fit.atoms) and "certified gap" in text
     assert "weight 0" not in text
     rows = [(k, 0.5) for k in range(23)]
-    long = pf.plot._notebook.report_table("a < b", ["k", "share"], rows)
+    long = pf.plot.runs._summary.report_table("a < b", ["k", "share"], rows)
     assert "a &lt; b" in long and long.count("<tr>") == 21 and "and 3 more" in long
