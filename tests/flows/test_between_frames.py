@@ -6,10 +6,10 @@ import math
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from pushforward.plot.runs._history import as_history
 
 import pushforward as pf
 from pushforward.errors import InputError
+from pushforward.plot.runs._history import as_history
 
 
 def curve(weights, times=(0.0, 1.0), log_times=None, angles=(0.0, 0.4)):

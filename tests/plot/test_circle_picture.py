@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 from conftest import trajectory_through
-from pushforward.plot.runs._colors import wheel
 
 import pushforward as pf
 from pushforward.errors import InputError
+from pushforward.plot.runs._colors import wheel
 
 
 def turning(laps: float = 2.5, frames: int = 200):

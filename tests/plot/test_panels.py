@@ -5,12 +5,12 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from pushforward.plot.runs._cosines import bin_count, pairs
-from pushforward.plot.runs._history import as_history, numbers
-from pushforward.plot.runs._principal import principal
 
 import pushforward as pf
 from pushforward.errors import InputError
+from pushforward.plot.runs._cosines import bin_count, pairs
+from pushforward.plot.runs._history import as_history, numbers
+from pushforward.plot.runs._principal import principal
 
 
 def test_series_draws_values_and_theory(on_sphere):

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from pushforward.plot.runs._beads import LEAST, WHOLE, radii
-from pushforward.plot.runs._globe import strength
-from pushforward.plot.runs._history import as_history
 
 import pushforward as pf
 from pushforward.errors import InputError
+from pushforward.plot.runs._beads import LEAST, WHOLE, radii
+from pushforward.plot.runs._globe import strength
+from pushforward.plot.runs._history import as_history
 
 
 def beads(ax):
