@@ -322,8 +322,8 @@ def _clouds(n, d):
 
 def _iterations(mu, nu, eps, count):
     """That many steps of f and of g, without a look at the error."""
-    from pushforward.transport._pairing import squared_pairing
-    from pushforward.transport._sinkhorn import Problem, started, swept
+    from pushforward.transport.entropic._pairing import squared_pairing
+    from pushforward.transport.entropic._sinkhorn import Problem, started, swept
 
     numbers = (jnp.asarray(z, jnp.float32) for z in (eps, np.inf))
     pairing = squared_pairing(mu.points, nu.points)

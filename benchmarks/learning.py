@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from pushforward.statistics.admissible import MassGate, admissible_pairs
-from pushforward.statistics.feature_distances import (
+from pushforward.statistics.matching.distances import (
     CorrelationDistance,
+    MassGate,
+    admissible_pairs,
     joint_distances,
 )
-from pushforward.statistics.representations import gulp_matrix
+from pushforward.statistics.representations.gulp import gulp_matrix
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,
     simulate_cohort,

@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks.learning import LAMBDAS
 from benchmarks.mixtures import side_by_side
 from pushforward.statistics import gulp_matrix, match
-from pushforward.statistics.accuracy import accuracy_of
-from pushforward.statistics.tables import FeatureTable
+from pushforward.statistics.matching.accuracy import accuracy_of
+from pushforward.statistics.tables.tables import FeatureTable
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,
     PairedTables,

@@ -1,12 +1,13 @@
 """Questions every public boundary asks of its arguments, and what it answers."""
 
 import pathlib
+from typing import TYPE_CHECKING, TypeAlias
 
 import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Real
 
 from pushforward.errors import InputError
 
@@ -188,3 +189,14 @@ def shown(value: object) -> str:
     """What a message says of a value: not more than a line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+# 2, 2.0, np.float32(2), an array without axes: all become arrays without axes, so that
+# changing the number never recompiles.
+Number = Real[Array, ""] | Real[np.ndarray, ""] | np.number | int | float
+
+# Points and vectors that a space acts on: JAX's or numpy's.
+if TYPE_CHECKING:
+    AnyArray: TypeAlias = Array
+else:
+    AnyArray = Array | np.ndarray

@@ -1,9 +1,8 @@
-"""Libraries of our own C++, compiled once for this machine by its own compiler.
-
-A library lies in the cache folder under a name that changes with its sources, with the
-processor and with what it is compiled against.
+"""Compiled programs: libraries of our own C++, made once for this machine, and those
+that JAX keeps in a process that lives long.
 """
 
+import gc
 import hashlib
 import logging
 import os
@@ -13,7 +12,10 @@ import shutil
 import subprocess
 import tempfile
 
-from pushforward._cache_folder import cache_folder
+import equinox as eqx
+import jax
+
+from pushforward._files import cache_folder
 
 FLAGS = (
     "-O3",
@@ -66,3 +68,17 @@ def _processor() -> str:
     lines = cpuinfo.read_text().splitlines()
     names = ("model name", "flags", "Features", "CPU part")
     return "\n".join(sorted({line for line in lines if line.startswith(names)}))
+
+
+MOST_MAPS = 30_000
+MAPS = pathlib.Path("/proc/self/maps")
+
+
+def make_room() -> bool:
+    """Forget all compiled programs if they hold too many maps; whether it did."""
+    if not MAPS.exists() or MAPS.read_bytes().count(b"\n") <= MOST_MAPS:
+        return False
+    jax.clear_caches()
+    eqx.clear_caches()
+    gc.collect()
+    return True

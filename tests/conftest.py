@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:  # tests/gpu, on a machine with little more than JAX
     shape_checks = None
 
-from pushforward._compiled import make_room
+from pushforward._compiler import make_room
 from pushforward.errors import PushforwardError
 
 jax.config.update("jax_enable_x64", True)

@@ -150,7 +150,7 @@ def test_a_use_that_points_upward_is_seen(source, bad):
 @pytest.mark.parametrize(
     "source",
     [
-        "from pushforward.plot.runs._beads import beads",
+        "from pushforward.plot.runs._globe import beads",
         "import pushforward as pf\npf.plot._beads.beads",
         "from pushforward import plot\nplot._beads.beads()",
         "from pushforward.flows import _flow",

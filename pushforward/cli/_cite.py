@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pushforward.cli._answers import say
+from pushforward.cli._options import say
 
 
 def cite(

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from typing import NamedTuple
 
-from pushforward.cli._answers import AsJson, say
+from pushforward.cli._options import AsJson, say
 
 CORE = "jax equinox diffrax numpy scipy zarr matplotlib safetensors typer rich".split()
 # extra: what it is for, and the modules that show it is there

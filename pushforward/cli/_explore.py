@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 import pushforward as pf
-from pushforward.cli import _spec
-from pushforward.cli._answers import say
+from pushforward.cli import _options
+from pushforward.cli._options import say
 from pushforward.errors import InputError, StoreError
 
 
@@ -80,9 +80,9 @@ def page_tools():
 def experiment_at(what: pathlib.Path, classes: list[str]):
     """The experiment of a file, or of a run that carries one."""
     if not what.is_dir():
-        return _spec.from_file(what, classes)
+        return _options.from_file(what, classes)
     try:
-        return _spec.from_file(what, classes)
+        return _options.from_file(what, classes)
     except StoreError:
         return None  # written by pf.flow: its frames can be shown
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pushforward.cli._answers import AsJson, Report, need_folders, say, status
+from pushforward.cli._options import AsJson, Report, need_folders, say, status
 
 LARGE = 2e7  # numbers beyond which files are read block by block
 
@@ -117,7 +117,9 @@ def _compared(
         gulp_matrix,
         shape_on_disk,
     )
-    from pushforward.statistics.representation_files import representation_and_words
+    from pushforward.statistics.representations.files import (
+        representation_and_words,
+    )
 
     shapes: list[Any] = [shape_on_disk(p) if a is None else a.shape for p, a in found]
     known = all(shape is not None and len(shape) == 2 for shape in shapes)
@@ -145,7 +147,7 @@ def _compared(
 
 def _write_distances(matrix: Any, errors: Any, path: pathlib.Path) -> None:
     """A row per lambda and pair."""
-    from pushforward.statistics.written_tables import write_csv
+    from pushforward.statistics.tables.match_files import write_csv
 
     m = len(matrix.names)
     rows = [

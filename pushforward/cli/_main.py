@@ -10,7 +10,7 @@ from typing import NoReturn
 import typer
 import typer.core
 
-from pushforward._cache_folder import cache_folder
+from pushforward._files import cache_folder
 from pushforward.cli import (
     _cite,
     _doctor,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pushforward.cli._answers import AsJson, Report, need_folders, say, status
+from pushforward.cli._options import AsJson, Report, need_folders, say, status
 
 
 def match(
@@ -146,7 +146,7 @@ def _read(files: list, columns: list[str] | None, filling: Any, roles: Any) -> l
     """The tables; one override serves those tables that have its columns."""
     from pushforward import statistics
     from pushforward.errors import InputError
-    from pushforward.statistics.table_layouts import NoSuchColumns
+    from pushforward.statistics.tables.table_layouts import NoSuchColumns
 
     texts = columns or []
     if len(texts) not in (0, 1, len(files)):

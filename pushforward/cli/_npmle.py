@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pushforward.cli._answers import AsJson, Report, need_folders, say, status
+from pushforward.cli._options import AsJson, Report, need_folders, say, status
 
 
 def npmle(
@@ -67,7 +67,7 @@ def npmle(
     """
     from pushforward.errors import InputError
     from pushforward.statistics import mixtures
-    from pushforward.statistics.number_files import Missing
+    from pushforward.statistics.tables.number_files import Missing
 
     need_folders(atoms, posterior, report)
     if drop_missing and keep_missing:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pushforward.cli._answers import AsJson, say, status
+from pushforward.cli._options import AsJson, say, status
 
 FILES = (".npy", ".npz", ".safetensors")
 

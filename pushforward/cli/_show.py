@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pushforward.cli._answers import AsJson, say
+from pushforward.cli._options import AsJson, say
 
 
 def show(

@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from pushforward.cli._answers import say
-from pushforward.cli._spec import named_classes
+from pushforward.cli._options import named_classes, say
 
 # what does not change the run
 ALLOWED = ("resume", "picture", "movie", "as_json", "classes")
@@ -119,11 +118,11 @@ def simulate(
     Example: pushforward simulate --n 64 --d 3 --beta 9 --t1 20 --out r1 --movie r1.mp4
     Example: pushforward simulate spec.toml --set field.beta=4 --out r2
     """
-    from pushforward.cli import _report, _spec
+    from pushforward.cli import _options, _report
 
     started, threshold = time.perf_counter(), dict[str, float]()
     if resume is not None:
-        _spec.refuse_options(context, ALLOWED, WORDS)
+        _options.refuse_options(context, ALLOWED, WORDS)
         trajectory, energy_at = resumed(resume, _live, classes or [])
         out = resume
     else:
@@ -146,21 +145,21 @@ def simulate(
 
 def _experiment(context: typer.Context):
     """What the options mean, or what the file says, with its changes."""
-    from pushforward.cli import _spec
+    from pushforward.cli import _options
     from pushforward.experiments import options
 
     values = dict(context.params)
     if values["spec"] is not None:
-        allowed = (*_spec.BESIDE, "observe")
-        _spec.refuse_options(context, allowed, "SPEC describes the experiment")
-        made = _spec.from_file(values["spec"], values["classes"] or [])
+        allowed = (*_options.BESIDE, "observe")
+        _options.refuse_options(context, allowed, "SPEC describes the experiment")
+        made = _options.from_file(values["spec"], values["classes"] or [])
     else:
         own = set(inspect.signature(options).parameters)
         made = options(**{name: value for name, value in values.items() if name in own})
-    more = _spec.observed(values["observe"] or [])
+    more = _options.observed(values["observe"] or [])
     if more:
         made = made.vary(observe={**made.observe, **more})
-    return _spec.changed(made, values["changes"] or [])
+    return _options.changed(made, values["changes"] or [])
 
 
 def _beta(observe) -> float | None:

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from pushforward.cli import _spec
-from pushforward.cli._answers import AsJson, say
+from pushforward.cli import _options
+from pushforward.cli._options import AsJson, say
 
 app = typer.Typer(
     help="One study per paper: figures and claims.",
@@ -82,7 +82,7 @@ def runs(
     from pushforward import studies
 
     if run is not None:
-        experiment = _spec.from_study(name, run, full)
+        experiment = _options.from_study(name, run, full)
         text = experiment.to_python() if python else experiment.to_toml()
         text = json.dumps(experiment.to_dict()) + "\n" if as_json else text
         sys.stdout.write(text)

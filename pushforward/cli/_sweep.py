@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pushforward.cli import _spec
-from pushforward.cli._answers import AsJson, say
+from pushforward.cli import _options
+from pushforward.cli._options import AsJson, say
 
 FAILED = 4  # some cells could not be computed
 
@@ -44,7 +44,7 @@ def sweep(
     """
     from pushforward import sweeps
 
-    design = sweeps.Design.from_toml(spec, _spec.named_classes(classes or []))
+    design = sweeps.Design.from_toml(spec, _options.named_classes(classes or []))
     folder = out or pathlib.Path("out/sweeps") / spec.stem
     cost = sweeps.cost(design, folder)
     if dry_run:

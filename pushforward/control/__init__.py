@@ -1,8 +1,8 @@
 """Choose the field: optimal control of neural ODEs, and of what moves no measure.
 
 Open `neural/problem.py` first. `steering` sends inputs to targets, `normalizing` builds
-maps neuron by neuron, `sparsity` switches layers off; `classical` has PDEs and linear
-systems. `estimators.py` puts all of it behind the interface of scikit-learn.
+maps neuron by neuron; `classical` has PDEs and linear systems,
+which move no measure; `estimators.py` has the interface of scikit-learn.
 """
 
 from typing import Any
@@ -34,6 +34,12 @@ from pushforward.control.neural.problem import Midpoint as Midpoint
 from pushforward.control.neural.problem import Parameters as Parameters
 from pushforward.control.neural.problem import RungeKutta as RungeKutta
 from pushforward.control.neural.problem import TrainingProblem as TrainingProblem
+from pushforward.control.neural.proximal import Fista as Fista
+from pushforward.control.neural.proximal import Lumped as Lumped
+from pushforward.control.neural.sparse_training import SparseTrained as SparseTrained
+from pushforward.control.neural.sparse_training import finish_sparse as finish_sparse
+from pushforward.control.neural.sparse_training import sparsify as sparsify
+from pushforward.control.neural.sparse_training import train_sparse as train_sparse
 from pushforward.control.neural.targets import target_problem as target_problem
 from pushforward.control.neural.trained import Trained as Trained
 from pushforward.control.neural.trained import as_field as as_field
@@ -48,12 +54,6 @@ from pushforward.control.normalizing import StandardNormal as StandardNormal
 from pushforward.control.normalizing import UnitCube as UnitCube
 from pushforward.control.space_time import SpaceTimeProblem as SpaceTimeProblem
 from pushforward.control.space_time import train_space_time as train_space_time
-from pushforward.control.sparsity.fista import Fista as Fista
-from pushforward.control.sparsity.lumped import Lumped as Lumped
-from pushforward.control.sparsity.training import SparseTrained as SparseTrained
-from pushforward.control.sparsity.training import finish_sparse as finish_sparse
-from pushforward.control.sparsity.training import sparsify as sparsify
-from pushforward.control.sparsity.training import train_sparse as train_sparse
 from pushforward.control.steering.planner import steer as steer
 from pushforward.control.steering.refining import Refined as Refined
 from pushforward.control.steering.refining import learn as learn

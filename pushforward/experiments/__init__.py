@@ -1,7 +1,7 @@
 """What a run is, said once: `Experiment`, how tokens start, and its text forms.
 
 Open `_experiment.py` first; `_start.py` has the starts, `_names.py` the dotted names,
-`_tree.py`, `_toml.py` and `_python.py` the texts.
+`_tree.py` and `_texts.py` the texts.
 """
 
 from pushforward.experiments._changed_starts import AtRest as AtRest
@@ -11,9 +11,6 @@ from pushforward.experiments._changed_starts import UnequalWeights as UnequalWei
 from pushforward.experiments._controls import CONTROLS as CONTROLS
 from pushforward.experiments._controls import GIVEN as GIVEN
 from pushforward.experiments._controls import Control as Control
-from pushforward.experiments._density_start import GivenDensity as GivenDensity
-from pushforward.experiments._density_start import GivenGaussian as GivenGaussian
-from pushforward.experiments._density_start import UniformDensity as UniformDensity
 from pushforward.experiments._ensemble import Observations as Observations
 from pushforward.experiments._ensemble import ensemble as ensemble
 from pushforward.experiments._ensemble import lanes as lanes
@@ -33,9 +30,12 @@ from pushforward.experiments._start import Clustered as Clustered
 from pushforward.experiments._start import Equispaced as Equispaced
 from pushforward.experiments._start import FromFile as FromFile
 from pushforward.experiments._start import Given as Given
+from pushforward.experiments._start import GivenDensity as GivenDensity
+from pushforward.experiments._start import GivenGaussian as GivenGaussian
 from pushforward.experiments._start import Normal as Normal
 from pushforward.experiments._start import Orthonormal as Orthonormal
 from pushforward.experiments._start import Uniform as Uniform
+from pushforward.experiments._start import UniformDensity as UniformDensity
 from pushforward.experiments._start import VonMisesFisher as VonMisesFisher
 from pushforward.experiments._tree import made as made
 from pushforward.experiments._tree import plain as plain

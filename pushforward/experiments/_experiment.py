@@ -11,7 +11,7 @@ from typing import Any
 from pushforward._checks import as_path, whole
 from pushforward._seeds import key_for
 from pushforward.errors import InputError, StoreError
-from pushforward.experiments import _names, _python, _toml, _tree
+from pushforward.experiments import _names, _texts, _tree
 from pushforward.experiments._random_heads import with_weights
 from pushforward.experiments._start import AbstractStart
 from pushforward.fields import AbstractField
@@ -164,16 +164,16 @@ class Experiment:
 
     def to_toml(self) -> str:
         """As TOML that a person can read and change."""
-        return _toml.written(self.to_dict())
+        return _texts.written(self.to_dict())
 
     @classmethod
     def from_toml(cls, text: str, *, classes=()) -> Experiment:
         """The experiment of a TOML text."""
-        return cls.from_dict(_toml.parsed(text), classes=classes)
+        return cls.from_dict(_texts.parsed(text), classes=classes)
 
     def to_python(self) -> str:
         """A script that runs as it stands and gives the same bits."""
-        return _python.script(self)
+        return _texts.script(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Experiment):

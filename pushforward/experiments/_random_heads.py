@@ -12,9 +12,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int
 
-from pushforward._checks import as_float_array, whole
+from pushforward._checks import Number, as_float_array, whole
 from pushforward._seeds import key_for
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.experiments import _names
 from pushforward.fields import AbstractField, Heads

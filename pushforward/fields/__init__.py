@@ -4,19 +4,20 @@ Open `_field.py` first: what a field is, and what it can say of itself. `_mean_f
 has fields with a value everywhere; `attention` all kinds of attention.
 """
 
-from pushforward.fields._affine import Affine as Affine
-from pushforward.fields._background import Background as Background
+from pushforward.fields._composed import Background as Background
 from pushforward.fields._composed import Heads as Heads
 from pushforward.fields._composed import Switched as Switched
+from pushforward.fields._drive import Affine as Affine
 from pushforward.fields._drive import Drive as Drive
+from pushforward.fields._drive import Factored as Factored
 from pushforward.fields._drive import Motion as Motion
 from pushforward.fields._field import AbstractField as AbstractField
 from pushforward.fields._field import Multiple as Multiple
 from pushforward.fields._field import Sum as Sum
-from pushforward.fields._gradient import GradientFlow as GradientFlow
 from pushforward.fields._linearization import Linearization as Linearization
 from pushforward.fields._linearization import linearize as linearize
 from pushforward.fields._mean_field import AbstractMeanField as AbstractMeanField
+from pushforward.fields._mean_field import GradientFlow as GradientFlow
 from pushforward.fields._momentum import AbstractFriction as AbstractFriction
 from pushforward.fields._momentum import Friction as Friction
 from pushforward.fields._momentum import Momentum as Momentum
@@ -43,13 +44,6 @@ from pushforward.fields.attention._causal import Window as Window
 from pushforward.fields.attention._decaying import (
     DecayingAttention as DecayingAttention,
 )
-from pushforward.fields.attention._distance import (
-    DistanceAttention as DistanceAttention,
-)
-from pushforward.fields.attention._hard import HardAttention as HardAttention
-from pushforward.fields.attention._hard import HardRelaxation as HardRelaxation
-from pushforward.fields.attention._linear import Linear as Linear
-from pushforward.fields.attention._linear import LinearAttention as LinearAttention
 from pushforward.fields.attention._rescaled import (
     RescaledAttention as RescaledAttention,
 )
@@ -59,4 +53,10 @@ from pushforward.fields.attention._rescaled import (
 from pushforward.fields.attention._sinkhorn import (
     SinkhornAttention as SinkhornAttention,
 )
-from pushforward.fields.attention._weights import Factored as Factored
+from pushforward.fields.attention._variants import (
+    DistanceAttention as DistanceAttention,
+)
+from pushforward.fields.attention._variants import HardAttention as HardAttention
+from pushforward.fields.attention._variants import HardRelaxation as HardRelaxation
+from pushforward.fields.attention._variants import Linear as Linear
+from pushforward.fields.attention._variants import LinearAttention as LinearAttention

@@ -1,12 +1,17 @@
-"""What a field gives: a drive before projection, and the motion it becomes."""
+"""What a field gives: a drive before projection, the motion it becomes, an affine
+velocity on a Gaussian; and the matrices that act on tokens.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward.measures import Particles
+from pushforward._checks import Number
+from pushforward.errors import InputError
+from pushforward.measures import Gaussian, Particles
 
 
 class Motion(NamedTuple):
@@ -92,3 +97,101 @@ def multiplied_motion(c: Float[Array, ""], motion: Motion) -> Motion:
 def _sum(parts) -> Array | None:
     present = [part for part in parts if part is not None]
     return sum(present[1:], present[0]) if present else None
+
+
+class Factored(eqx.Module):
+    """The matrix `out @ inward` of rank k, as a head of a Transformer has it.
+
+    The sum over tokens is then one of vectors of k numbers, which `out` maps back.
+    """
+
+    out: Float[Array, "d k"]
+    inward: Float[Array, "k d"]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """That of the product."""
+        return self.out.shape[0], self.inward.shape[1]
+
+
+def inward(V: Float[Array, "_ _"] | Factored | None) -> Float[Array, "_ _"] | None:
+    """What is applied to tokens before they are summed."""
+    return V.inward if isinstance(V, Factored) else None
+
+
+def outward(V: Float[Array, "_ _"] | Factored | None) -> Float[Array, "_ _"] | None:
+    """What is applied to the sums."""
+    return V.out if isinstance(V, Factored) else V
+
+
+def apply(
+    matrix: Float[Array, "k d"] | None, x: Float[Array, "n d"], name: str = "V"
+) -> Float[Array, "n k"]:
+    """x_i -> M x_i for every row, where None is the identity."""
+    if matrix is None:
+        return x
+    if matrix.shape[-1] != x.shape[-1]:
+        raise InputError(
+            f"`{name}` must act on points of dimension {x.shape[-1]}, got a matrix of "
+            f"shape {matrix.shape}."
+        )
+    return x @ matrix.T.astype(x.dtype)
+
+
+class Affine(NamedTuple):
+    """The velocity x -> matrix x + shift."""
+
+    matrix: Float[Array, "d d"]
+    shift: Float[Array, "d"]
+
+    def seen_through(self, V: Float[Array, "e d"] | Factored | None) -> "Affine":
+        """x -> V (matrix x + shift)."""
+        rows = jnp.concatenate([self.matrix.T, self.shift[None]])
+        rows = apply(outward(V), apply(inward(V), rows))
+        return Affine(rows[:-1].T, rows[-1])
+
+    def times(self, c: Float[Array, ""]) -> "Affine":
+        """c times the velocity."""
+        c = c.astype(self.matrix.dtype)
+        return Affine(c * self.matrix, c * self.shift)
+
+
+class GaussianRule(eqx.Module):
+    """A field as a rule for the center of a Gaussian and the columns of its factor."""
+
+    field: Any
+
+    def __call__(self, t: Number, mu: Gaussian) -> Motion:
+        """dm/dt = B m + c, and dF/dt = B F, in rows."""
+        B, c = self.field.on_gaussian(t, mu)
+        rows = mu.state @ B.T
+        return Motion(rows.at[0].add(c), None)
+
+    def drive(self, t: Number, mu: Gaussian) -> Drive:
+        """The same: nothing is projected in R^d."""
+        return Drive(self(t, mu).v)
+
+    def sublayers(self) -> tuple["GaussianRule", ...]:
+        """Those of the field, one after the other."""
+        return tuple(GaussianRule(layer) for layer in self.field.sublayers())
+
+
+def added_affine(parts: Sequence[Affine]) -> Affine:
+    """The sum of velocities."""
+    first, *others = parts
+    for part in others:
+        first = Affine(first.matrix + part.matrix, first.shift + part.shift)
+    return first
+
+
+def logit_matrix(field: Any, mu: Gaussian) -> Float[Array, "d d"]:
+    """A = beta K^T Q, with which the logits are <A x, y>."""
+    one = jnp.eye(mu.d, dtype=mu.center.dtype)
+    keys, queries = apply(field.K, one, "K"), apply(field.Q, one, "Q")
+    return field.beta.astype(one.dtype) * keys @ queries.T
+
+
+def softmax_affine(field: Any, mu: Gaussian) -> Affine:
+    """V (m + S A x): the mean of the Gaussian tilted by e^{<A x, y>}."""
+    seen = Affine(mu.covariance @ logit_matrix(field, mu), mu.center)
+    return seen.seen_through(field.V)

@@ -11,15 +11,16 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from pushforward._checks import listed, scalar
+from pushforward._checks import Number, listed, scalar
 from pushforward._printing import shown
-from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._affine import Affine, GaussianRule, added_affine
 from pushforward.fields._drive import (
+    Affine,
     Drive,
+    GaussianRule,
     Motion,
     added,
+    added_affine,
     added_motions,
     divided,
     multiplied,

@@ -12,9 +12,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import as_float_array, is_traced, positive
+from pushforward._checks import Number, as_float_array, is_traced, positive
 from pushforward._printing import shown
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField

@@ -30,8 +30,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import positive, scalar
-from pushforward._shapes import Number
+from pushforward._checks import Number, positive, scalar
 from pushforward.fields._drive import Drive, Motion
 from pushforward.fields._field import AbstractField, Rule
 from pushforward.measures import AbstractBasis, Particles

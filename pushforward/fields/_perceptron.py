@@ -9,12 +9,12 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Real
 
 from pushforward._checks import (
+    Number,
     as_float_array,
     check_finite,
     is_traced,
     matrix_or_none,
 )
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.fields._mean_field import AbstractMeanField
 from pushforward.measures import AbstractMeasure

@@ -9,14 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from pushforward._checks import is_traced
-from pushforward._shapes import Number
+from pushforward._checks import Number, is_traced
 from pushforward.fields import AbstractField, Motion
-from pushforward.flows._fixed import AbstractLayers
-from pushforward.flows._noise import AbstractNoise
-from pushforward.flows._solver import AbstractSolver
 from pushforward.flows._times import layer_starts
-from pushforward.flows._while import while_loop
+from pushforward.flows.noise._noise import AbstractNoise
+from pushforward.flows.solvers._fixed import AbstractLayers
+from pushforward.flows.solvers._solver import AbstractSolver
+from pushforward.flows.solvers._while import while_loop
 from pushforward.measures import AbstractMeasure
 
 RUNNING, NOT_FINITE, OUT_OF_STEPS, STALLED, UNTIL, UNRESOLVED = range(6)

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from pushforward._shapes import Number
+from pushforward._checks import Number
 from pushforward.fields import AbstractField
 from pushforward.flows._advance import NOT_FINITE, OUT_OF_STEPS, STALLED, UNTIL, Carry
-from pushforward.flows._exponential import Exponential
-from pushforward.flows._gaussian_flow import gaussian_at_rest, gaussian_blow_up
 from pushforward.flows._outcome import Outcome, tokens
-from pushforward.flows._solver import AbstractSolver
+from pushforward.flows._smooth_flows import gaussian_at_rest, gaussian_blow_up
+from pushforward.flows.solvers._exponential import Exponential
+from pushforward.flows.solvers._solver import AbstractSolver
 from pushforward.measures import Density, Gaussian, Particles
 
 STATIONARY = 1e-9  # d rho/dt below the tolerance of the default solver

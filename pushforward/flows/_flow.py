@@ -17,26 +17,28 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from pushforward._checks import is_traced, prng_key
-from pushforward._shapes import Number
+from pushforward._checks import Number, is_traced, prng_key
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
-from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import Dynamics, known_switches
-from pushforward.flows._density_flow import check_density, density_solver
-from pushforward.flows._fixed import AbstractLayers, Heun, Layers
-from pushforward.flows._gaussian_flow import check_gaussian, gaussian_solver
 from pushforward.flows._hosted import flow_hosted
-from pushforward.flows._noise import AbstractNoise
-from pushforward.flows._random_weights import needs_layers
-from pushforward.flows._recorder import Recorder, check_observe
-from pushforward.flows._solver import AbstractSolver
-from pushforward.flows._store import Problem, open_store
+from pushforward.flows._smooth_flows import (
+    check_density,
+    check_gaussian,
+    density_solver,
+    gaussian_solver,
+)
+from pushforward.flows._store import Problem, Recorder, check_observe, open_store
 from pushforward.flows._times import OnlyObservables, layer_starts, save_times
 from pushforward.flows._traced import flow_traced
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows.merging._flow import flow_merging
 from pushforward.flows.merging._merge import Merge
+from pushforward.flows.noise._noise import AbstractNoise
+from pushforward.flows.noise._random_weights import needs_layers
+from pushforward.flows.solvers._adaptive import Adaptive
+from pushforward.flows.solvers._fixed import AbstractLayers, Heun, Layers
+from pushforward.flows.solvers._solver import AbstractSolver
 from pushforward.measures import AbstractMeasure, Density, Gaussian, Particles
 from pushforward.spaces import Sphere, TangentBundle
 

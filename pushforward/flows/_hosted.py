@@ -11,11 +11,10 @@ from jaxtyping import Float
 from pushforward.errors import InputError, StoreError
 from pushforward.flows._advance import UNTIL, Carry, Dynamics, advance, with_switches
 from pushforward.flows._explain import explain
-from pushforward.flows._fixed import AbstractLayers
 from pushforward.flows._outcome import Outcome
-from pushforward.flows._recorder import Recorder
-from pushforward.flows._store import AbstractStore, Arrays, Resumed, frame_of
+from pushforward.flows._store import AbstractStore, Arrays, Recorder, Resumed, frame_of
 from pushforward.flows._trajectory import Trajectory
+from pushforward.flows.solvers._fixed import AbstractLayers
 from pushforward.measures import AbstractMeasure, stack
 
 STATE = ("t", "h", "accepted", "rejected", "status")  # of a Carry, beside its measure

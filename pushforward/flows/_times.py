@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pushforward._checks import above_zero, whole
-from pushforward._shapes import Number
+from pushforward._checks import Number, above_zero, whole
 from pushforward.errors import InputError
 
 SAME_TIME = 1e-14  # times closer than this share of themselves are one: rounding

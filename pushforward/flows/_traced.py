@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from pushforward.flows._advance import Carry, Dynamics, advance, with_switches
-from pushforward.flows._recorder import Recorder
+from pushforward.flows._store import Recorder
 from pushforward.flows._trajectory import Trajectory
-from pushforward.flows._while import in_place_of
+from pushforward.flows.solvers._while import in_place_of
 
 
 def flow_traced(

@@ -4,8 +4,9 @@ Open `_functional.py` first: what a functional is. `_minimizer.py` minimizes one
 all measures, with a certificate; `_second_order.py` tests what it found.
 """
 
-from pushforward.functionals._entropy import Entropy as Entropy
-from pushforward.functionals._entropy import FreeEnergy as FreeEnergy
+from pushforward.functionals._entropic import Entropy as Entropy
+from pushforward.functionals._entropic import FreeEnergy as FreeEnergy
+from pushforward.functionals._entropic import SinkhornEnergy as SinkhornEnergy
 from pushforward.functionals._frank_wolfe import AbstractProblem as AbstractProblem
 from pushforward.functionals._frank_wolfe import Certified as Certified
 from pushforward.functionals._frank_wolfe import (
@@ -40,4 +41,3 @@ from pushforward.functionals._second_order import Hessian as Hessian
 from pushforward.functionals._second_order import SecondOrder as SecondOrder
 from pushforward.functionals._second_order import hessian as hessian
 from pushforward.functionals._second_order import second_order as second_order
-from pushforward.functionals._sinkhorn_energy import SinkhornEnergy as SinkhornEnergy

@@ -9,9 +9,8 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from pushforward._checks import listed, scalar
+from pushforward._checks import Number, listed, scalar
 from pushforward._printing import shown
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.functionals._frank_wolfe import AbstractProblem
 from pushforward.measures import AbstractBasis, AbstractMeasure

@@ -8,8 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward._checks import is_traced, positive, scalar
-from pushforward._shapes import Number
+from pushforward._checks import Number, is_traced, positive, scalar
 from pushforward.errors import InputError
 from pushforward.functionals._functional import AbstractFunctional, FunctionalMultiple
 from pushforward.measures import (

@@ -6,9 +6,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import positive, scalar
+from pushforward._checks import Number, positive, scalar
 from pushforward._printing import shown
-from pushforward._shapes import Number
 from pushforward.functionals._functional import AbstractFunctional
 from pushforward.functionals._interaction import InteractionEnergy
 from pushforward.measures import AbstractMeasure

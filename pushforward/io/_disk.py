@@ -15,8 +15,7 @@ from typing import NamedTuple
 import filelock
 import numpy as np
 
-from pushforward._array_files import read_npz
-from pushforward._atomic_files import sync, write_atomically
+from pushforward._files import read_npz, sync, write_atomically
 from pushforward.errors import InputError, StoreError
 
 ATTEMPTS = 5  # to lock a file that its last owner removes meanwhile

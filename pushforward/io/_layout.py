@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Shaped
 
-from pushforward._array_files import physical_memory
+from pushforward._files import physical_memory
 from pushforward.errors import StoreError
 from pushforward.flows import CLOCKS
 

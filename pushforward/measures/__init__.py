@@ -5,10 +5,10 @@ basis, `_basis.py`) and `_gaussian.py`. `_initial.py` has the starts.
 """
 
 from pushforward.measures._basis import AbstractBasis as AbstractBasis
+from pushforward.measures._basis import Fourier as Fourier
 from pushforward.measures._components import components as components
 from pushforward.measures._density import Density as Density
 from pushforward.measures._density import check_not_negative as check_not_negative
-from pushforward.measures._fourier import Fourier as Fourier
 from pushforward.measures._gaussian import Gaussian as Gaussian
 from pushforward.measures._harmonics import Harmonics as Harmonics
 from pushforward.measures._measure import AbstractMeasure as AbstractMeasure

@@ -13,13 +13,13 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray, Real
 
 from pushforward._checks import (
+    Number,
     as_float_array,
     check_finite,
     is_traced,
     prng_key,
     scalar,
 )
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.measures._basis import AbstractBasis
 from pushforward.measures._measure import AbstractMeasure, taken

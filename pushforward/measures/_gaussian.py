@@ -13,6 +13,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, Real
 
 from pushforward._checks import (
+    Number,
     as_float_array,
     check_finite,
     double_precision,
@@ -20,7 +21,6 @@ from pushforward._checks import (
     prng_key,
     whole,
 )
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.measures._measure import AbstractMeasure, taken
 from pushforward.measures._particles import Particles

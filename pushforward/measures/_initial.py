@@ -11,8 +11,8 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Key, Num, PRNGKeyArray, Real
 
-from pushforward._array_files import read_npy, read_npz
 from pushforward._checks import (
+    Number,
     as_float_array,
     as_path,
     check_finite,
@@ -21,7 +21,7 @@ from pushforward._checks import (
     prng_key,
     whole,
 )
-from pushforward._shapes import Number
+from pushforward._files import read_npy, read_npz
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 

@@ -13,6 +13,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Real
 
 from pushforward._checks import (
+    Number,
     as_float_array,
     check_finite,
     double_precision,
@@ -20,16 +21,16 @@ from pushforward._checks import (
     positive,
 )
 from pushforward._printing import short
-from pushforward._shapes import Number
 from pushforward.errors import InputError
 from pushforward.measures import _initial
-from pushforward.measures._checked import (
+from pushforward.measures._components import components
+from pushforward.measures._measure import (
+    AbstractMeasure,
     checked_log_weights,
     checked_points,
     shape_message,
+    taken,
 )
-from pushforward.measures._components import components
-from pushforward.measures._measure import AbstractMeasure, taken
 from pushforward.spaces import AbstractSpace, Euclidean
 
 

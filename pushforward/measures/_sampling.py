@@ -12,8 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
-from pushforward.measures._basis import AbstractBasis
-from pushforward.measures._fourier import Fourier
+from pushforward.measures._basis import AbstractBasis, Fourier
 from pushforward.measures._harmonics import Harmonics
 from pushforward.measures._zonal import Zonal
 from pushforward.spaces import AbstractSpace, Circle, Sphere

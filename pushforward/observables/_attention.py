@@ -8,13 +8,14 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int, Real
 
 from pushforward._checks import (
+    AnyArray,
+    Number,
     as_float_array,
     check_finite,
     matrix_or_none,
     measure,
     scalar,
 )
-from pushforward._shapes import AnyArray, Number
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 

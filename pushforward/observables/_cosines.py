@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from pushforward._checks import measure, scalar, whole
-from pushforward._shapes import AnyArray, Number
+from pushforward._checks import AnyArray, Number, measure, scalar, whole
 from pushforward.errors import InputError, NumericalError
 from pushforward.measures import Density, Gaussian, Particles
 from pushforward.spaces import norm

@@ -12,13 +12,13 @@ from jax.typing import ArrayLike
 from jaxtyping import Float, Int, Real
 
 from pushforward._checks import (
+    AnyArray,
     as_float_array,
     check_finite,
     matrix_or_none,
     measure,
     positive,
 )
-from pushforward._shapes import AnyArray
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pushforward.plot._saving import film as film
 from pushforward.plot._saving import save as save
-from pushforward.plot.runs._attention_map import attention_matrix as attention_matrix
 from pushforward.plot.runs._colors import ByCluster as ByCluster
 from pushforward.plot.runs._colors import ByStart as ByStart
 from pushforward.plot.runs._colors import wheel as wheel
-from pushforward.plot.runs._cosines import cosine_histograms as cosine_histograms
 from pushforward.plot.runs._globe import Camera as Camera
 from pushforward.plot.runs._movie import movie as movie
+from pushforward.plot.runs._pairs import attention_matrix as attention_matrix
+from pushforward.plot.runs._pairs import cosine_histograms as cosine_histograms
 from pushforward.plot.runs._phase import phase_diagram as phase_diagram
 from pushforward.plot.runs._principal import projection as projection
 from pushforward.plot.runs._rainbow import rainbow as rainbow

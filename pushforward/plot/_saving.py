@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pushforward._atomic_files import replacing, told
 from pushforward._checks import positive
+from pushforward._files import replacing, told
 from pushforward.errors import InputError
 from pushforward.plot.runs._movie import encoder_for
 from pushforward.plot.style import styled

@@ -15,9 +15,9 @@ from pushforward.plot.page import (
     write_page,
 )
 from pushforward.plot.style import new_figure
-from pushforward.statistics.joint_matching import JointMatching
-from pushforward.statistics.match_files import table_labels
-from pushforward.statistics.matching import Reason
+from pushforward.statistics.matching.joint_matching import JointMatching
+from pushforward.statistics.matching.matching import Reason
+from pushforward.statistics.tables.match_files import table_labels
 
 DOUBTFUL = 15  # rows of a table
 PATTERNS = 16  # bars of the picture of groups

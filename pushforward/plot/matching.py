@@ -15,7 +15,7 @@ from pushforward.plot.page import (
     write_page,
 )
 from pushforward.plot.style import new_figure
-from pushforward.statistics.matching import Matching, Reason
+from pushforward.statistics.matching.matching import Matching, Reason
 
 Arrays = dict[str, np.ndarray]
 JUDGED = ("rightly dropped", "true match", "missed", "false match")

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
-from pushforward.plot.layer_similarity import layer_similarity, similarity_maps
 from pushforward.plot.probing import (
     cluster_counts,
     head_maps,
@@ -21,11 +20,12 @@ from pushforward.plot.probing import (
     spectra,
     token_maps,
 )
-from pushforward.plot.runs._cosines import cosine_histograms
+from pushforward.plot.representations import layer_similarity, similarity_maps
+from pushforward.plot.runs._pairs import cosine_histograms
 from pushforward.probe import Examination, evenly
 from pushforward.probe import reasons as because
 from pushforward.probe import sentences as say
-from pushforward.statistics.written_tables import write_text
+from pushforward.statistics.tables.match_files import write_text
 
 MOST_LAYERS = 9  # rows of a similarity map
 

@@ -17,7 +17,7 @@ from pushforward.probe import (
     Recording,
     Sensitivity,
 )
-from pushforward.theory.kinetic import retrieval as theory_of_retrieval
+from pushforward.theory.ordered.kinetic import retrieval as theory_of_retrieval
 
 NAMES = {  # of the shares of motion, in words
     "own": "the model's own attention",

@@ -14,9 +14,10 @@ from jaxtyping import Bool, Float
 from pushforward._seeds import key_for
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
-from pushforward.probe._collapse import collapse, token_classes
-from pushforward.probe._fit import FEWEST, SHARES, Fit, fit, own_attention
-from pushforward.probe._heads import (
+from pushforward.probe._recording import Recording, load_any, run
+from pushforward.probe.measured._collapse import collapse, token_classes
+from pushforward.probe.measured._fit import FEWEST, SHARES, Fit, fit, own_attention
+from pushforward.probe.measured._heads import (
     HeadSpectra,
     HeadTable,
     critical_beta,
@@ -24,12 +25,20 @@ from pushforward.probe._heads import (
     head_table,
     seen_beta,
 )
-from pushforward.probe._layers import LayerTable, Sensitivity, layer_table, sensitivity
-from pushforward.probe._loading import Model
-from pushforward.probe._moves import MotionSummary, motion_summary
-from pushforward.probe._normalization import AbstractNormalization, Centered, Rms
-from pushforward.probe._recording import Recording, load_any, run
-from pushforward.probe._verdicts import Verdict, as_rows, verdicts
+from pushforward.probe.measured._layers import (
+    LayerTable,
+    Sensitivity,
+    layer_table,
+    sensitivity,
+)
+from pushforward.probe.measured._moves import MotionSummary, motion_summary
+from pushforward.probe.measured._normalization import (
+    AbstractNormalization,
+    Centered,
+    Rms,
+)
+from pushforward.probe.measured._verdicts import Verdict, as_rows, verdicts
+from pushforward.probe.models._loading import Model
 
 Progress = Callable[[str], object]
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward._shapes import AnyArray
+from pushforward._checks import AnyArray
 from pushforward.errors import InputError
 from pushforward.fields import (
     AbstractField,
@@ -23,11 +23,11 @@ from pushforward.fields import (
     Perceptron,
 )
 from pushforward.measures import AbstractMeasure, Particles
-from pushforward.probe._attention_weights import HeadWeights, Rotary, updated
-from pushforward.probe._layer import Layer
-from pushforward.probe._loading import Model
 from pushforward.probe._recording import load_any
-from pushforward.probe._transformer import Transformer
+from pushforward.probe.models._attention_weights import HeadWeights, Rotary, updated
+from pushforward.probe.models._layer import Layer
+from pushforward.probe.models._loading import Model
+from pushforward.probe.models._transformer import Transformer
 from pushforward.spaces import Euclidean
 from pushforward.sums import Auto, Kernel
 

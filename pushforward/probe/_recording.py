@@ -13,16 +13,16 @@ from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
 from pushforward.flows import Outcome, Trajectory
-from pushforward.probe._loading import Model, load_model
-from pushforward.probe._normalization import AbstractNormalization, Rms
-from pushforward.probe._text import Tokens, patch_tokens, tokens_of
-from pushforward.probe._torch import (
+from pushforward.probe.measured._normalization import AbstractNormalization, Rms
+from pushforward.probe.models._loading import Model, load_model
+from pushforward.probe.models._text import Tokens, patch_tokens, tokens_of
+from pushforward.probe.models._torch import (
     from_transformers,
     is_torch,
     name_of,
     seen_by_torch,
 )
-from pushforward.probe._transformer import steps
+from pushforward.probe.models._transformer import steps
 
 Text = str | Sequence[int] | Int[np.ndarray, "n"] | Float[np.ndarray, "c y x"]
 MOST_ATTENTION = 2**31  # bytes; larger attention matrices are not made

@@ -9,8 +9,8 @@ import numpy as np
 
 from pushforward.errors import InputError
 from pushforward.probe._recording import Recording, looks_back
-from pushforward.probe._text import Tokens
-from pushforward.probe._weights import read_arrays
+from pushforward.probe.models._text import Tokens
+from pushforward.probe.models._weights import read_arrays
 
 HIDDEN = ("hidden", "hidden_states", "array")
 ATTENTION = ("attention", "attentions")

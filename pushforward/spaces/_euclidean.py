@@ -4,8 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import whole
-from pushforward._shapes import AnyArray
+from pushforward._checks import AnyArray, whole
 from pushforward.spaces._space import AbstractSpace, norm
 
 

@@ -7,9 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import listed
+from pushforward._checks import AnyArray, listed
 from pushforward._printing import short
-from pushforward._shapes import AnyArray
 from pushforward.errors import InputError
 from pushforward.spaces._space import AbstractSpace, norm, root
 

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._shapes import AnyArray
+from pushforward._checks import AnyArray
 from pushforward.errors import InputError
 
 

@@ -8,8 +8,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Real
 
-from pushforward._checks import whole
-from pushforward._shapes import AnyArray
+from pushforward._checks import AnyArray, whole
 from pushforward.spaces._space import AbstractSpace, norm
 
 

@@ -5,12 +5,12 @@ quick, with a class method `full()`, and `TITLE`, `PAPER`), `figures.py` (`FIGUR
 name -> (compute, draw); `compute(parameters)` returns a dict of arrays, `draw(data)`
 returns a matplotlib figure), `claims.py` (`CLAIMS`: a tuple of functions of the
 parameters, each returning a `Claim`) and `README.md`. Optional: `FILMS` in
-`figures.py`, name -> film(path, parameters), which writes one; `presets.py` with
-`states(parameters)`, a tuple of `Preset`s; the explorer offers them by name, with the
-paper as reference; `runs.py` with `experiments(parameters)`, the runs behind figures
-and claims by name, and `SHOWN`: name of an experiment -> its figures, and functions of
-its claims. `_runner.py` finds and runs them. A study without flows says why in
-`NO_RUNS` of its `study.py`.
+`figures.py`, name -> film(path, parameters), which writes one; `runs.py` with
+`experiments(parameters)`, the runs behind figures and claims by name, `SHOWN`: name of
+an experiment -> its figures, and functions of its claims, and `states(parameters)`, a
+tuple of `Preset`s, which the explorer offers by name with the paper as reference.
+`_runner.py` finds and runs them. A study without flows says why in `NO_RUNS` of its
+`study.py`, where its `states` are, too.
 """
 
 from pushforward.studies._claims import Claim as Claim
@@ -24,11 +24,9 @@ from pushforward.studies._claims import refuted as refuted
 from pushforward.studies._claims import slack as slack
 from pushforward.studies._claims import statements as statements
 from pushforward.studies._claims import within as within
-from pushforward.studies._presets import Preset as Preset
-from pushforward.studies._presets import all_presets as all_presets
-from pushforward.studies._presets import presets as presets
-from pushforward.studies._presets import shown as shown
 from pushforward.studies._runner import AbstractParameters as AbstractParameters
+from pushforward.studies._runner import Preset as Preset
+from pushforward.studies._runner import all_presets as all_presets
 from pushforward.studies._runner import draw as draw
 from pushforward.studies._runner import experiment_of as experiment_of
 from pushforward.studies._runner import experiments as experiments
@@ -36,4 +34,6 @@ from pushforward.studies._runner import films as films
 from pushforward.studies._runner import names as names
 from pushforward.studies._runner import parameters as parameters
 from pushforward.studies._runner import part as part
+from pushforward.studies._runner import presets as presets
+from pushforward.studies._runner import shown as shown
 from pushforward.studies._runner import verify as verify

@@ -1,13 +1,13 @@
-"""Finding studies, drawing their figures and verifying their claims."""
+"""Finding studies, drawing their figures, verifying claims, listing presets."""
 
 import abc
 import dataclasses
 import importlib.util
 import pathlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Self
+from typing import Any, Self
 
 from pushforward.errors import InputError
 from pushforward.experiments import Experiment
@@ -122,3 +122,33 @@ def films(name: str, folder: pathlib.Path, full: bool) -> Iterator[pathlib.Path]
     folder.mkdir(parents=True, exist_ok=True)
     for label, film in made.items():
         yield film(folder / f"{label}.mp4", parameters(name, full))
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """One picture: what it is called, what the paper says, and how to make it."""
+
+    name: str
+    title: str
+    claim: str
+    state: Mapping[str, Any]
+
+
+def presets(study: str) -> tuple[Preset, ...]:
+    """The presets of a study: `states(parameters)` of its runs, or of `study.py`."""
+    states = getattr(_runs(study) or part(study, "study"), "states", None)
+    return () if states is None else states(parameters(study))
+
+
+def all_presets() -> Iterator[tuple[str, str, Preset]]:
+    """(study, its reference, preset) for every study that has some."""
+    for study in names():
+        found = presets(study)
+        paper = part(study, "study").PAPER if found else ""
+        for preset in found:
+            yield study, paper, preset
+
+
+def shown(experiment: Any, **view: Any) -> dict[str, Any]:
+    """The state of an experiment that needs no controls, and how it is looked at."""
+    return {"experiment": experiment.to_dict(), "view": view}

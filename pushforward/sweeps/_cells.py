@@ -8,8 +8,8 @@ import json
 import pathlib
 from typing import Any, NamedTuple
 
-from pushforward._atomic_files import write_atomically
 from pushforward._checks import as_path
+from pushforward._files import write_atomically
 from pushforward.errors import StoreError
 from pushforward.experiments import Experiment, options
 from pushforward.io import FolderLock

@@ -9,8 +9,8 @@ from jaxtyping import Float, Real
 
 from pushforward.errors import InputError
 from pushforward.transport._atoms import as_atoms, same_dimension, simplex_weights
-from pushforward.transport._exact import optimal_plan
 from pushforward.transport._gaussian import Gaussian, bures_map
+from pushforward.transport.exact._exact import optimal_plan
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from scipy.stats import norm
 from pushforward.errors import InputError
 from pushforward.transport._atoms import as_atoms
 from pushforward.transport._costs import Cost, SquaredDistance
-from pushforward.transport._entropic import entropic_plan
-from pushforward.transport._exact import optimal_plan
+from pushforward.transport.entropic._entropic import entropic_plan
+from pushforward.transport.exact._exact import optimal_plan
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from scipy.spatial import cKDTree
 from pushforward._checks import above_zero
 from pushforward.errors import InputError
 from pushforward.transport._atoms import Atoms, Plan, as_atoms, same_dimension
-from pushforward.transport._entropic import entropic_plan
-from pushforward.transport._entropic_plan import EntropicPlan
-from pushforward.transport._exact import optimal_plan
 from pushforward.transport._gaussian import AffineMap, Gaussian, gaussian_map
-from pushforward.transport._pairing import squared_pairing
-from pushforward.transport._sinkhorn import log_of
+from pushforward.transport.entropic._entropic import entropic_plan
+from pushforward.transport.entropic._entropic_plan import EntropicPlan
+from pushforward.transport.entropic._pairing import squared_pairing
+from pushforward.transport.entropic._sinkhorn import log_of
+from pushforward.transport.exact._exact import optimal_plan
 
 
 @dataclass(frozen=True, eq=False)

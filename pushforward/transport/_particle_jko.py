@@ -21,8 +21,7 @@ from jaxtyping import Array, Float
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from pushforward._checks import above_zero
-from pushforward._shapes import Number
+from pushforward._checks import Number, above_zero
 from pushforward.errors import InputError, NumericalError
 from pushforward.transport._atoms import as_atoms
 

@@ -16,16 +16,16 @@ from pushforward.observables import (
     leaders,
 )
 from pushforward.web import _caps
-from pushforward.web._experiment import (
+from pushforward.web.computing._frames import masses_of, numbers_of
+from pushforward.web.computing._runs import Run
+from pushforward.web.server._files import PULLS
+from pushforward.web.state._experiment import (
     directions,
     experiment_of,
     heads_of,
     space_of,
 )
-from pushforward.web._files import PULLS
-from pushforward.web._frames import masses_of, numbers_of
-from pushforward.web._given import given_experiment, is_density
-from pushforward.web._runs import Run
+from pushforward.web.state._given import given_experiment, is_density
 
 ORDERS = ("index", "cluster", "angle")
 RANKED = 512  # tokens whose singular values are worth waiting for

@@ -4,8 +4,8 @@ import struct
 
 import pushforward as pf
 from pushforward.web import _caps
-from pushforward.web._given import as_tokens
-from pushforward.web._record import Recorder
+from pushforward.web.computing._record import Recorder
+from pushforward.web.state._given import as_tokens
 
 
 def packed_frames(frames: list[bytes]) -> bytes:

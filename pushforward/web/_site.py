@@ -14,21 +14,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pushforward as pf
-from pushforward._atomic_files import write_atomically
+from pushforward._files import write_atomically
 from pushforward.errors import InputError
-from pushforward.web import _words
-from pushforward.web._experiment import cluster_radius, experiment_of, radius_of
-from pushforward.web._files import SHIPPED, beta_of, shipped
-from pushforward.web._fit import of_experiment, parse
-from pushforward.web._given import as_tokens
-from pushforward.web._jobs import stored_run
-from pushforward.web._phase import Diagram, whole
-from pushforward.web._presets import all_presets
 from pushforward.web._recorded import packed_frames, recorded_frames
-from pushforward.web._socket import finite
-from pushforward.web._state import State
 from pushforward.web._static import static_folder
-from pushforward.web._story import STORY
+from pushforward.web.computing._jobs import stored_run
+from pushforward.web.computing._phase import Diagram, whole
+from pushforward.web.server._files import SHIPPED, beta_of, shipped
+from pushforward.web.server._socket import finite
+from pushforward.web.state import _words
+from pushforward.web.state._experiment import cluster_radius, experiment_of, radius_of
+from pushforward.web.state._fit import of_experiment, parse
+from pushforward.web.state._given import as_tokens
+from pushforward.web.state._presets import STORY, all_presets
+from pushforward.web.state._state import State
 
 # What stands in the head of the built page and is served by nobody here.
 SERVED = re.compile(

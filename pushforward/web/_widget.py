@@ -5,10 +5,10 @@ from typing import Any
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.observables import CLUSTER_RADIUS
-from pushforward.web._files import beta_of
-from pushforward.web._given import as_tokens
 from pushforward.web._recorded import packed_frames, recorded_frames
 from pushforward.web._static import static_folder
+from pushforward.web.server._files import beta_of
+from pushforward.web.state._given import as_tokens
 
 try:
     import anywidget

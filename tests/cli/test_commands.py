@@ -167,8 +167,8 @@ def test_divergence_is_a_numerical_failure_with_the_fix(run):
 def test_usa_is_one_physics_on_the_command_line_in_sweeps_and_on_the_page(run, beta):
     """Scaled by e^{-|beta|} everywhere, so that the time of all three is one."""
     from pushforward.experiments import options
-    from pushforward.web._experiment import experiment_of
-    from pushforward.web._state import State
+    from pushforward.web.state._experiment import experiment_of
+    from pushforward.web.state._state import State
 
     line = f"simulate --n 4 --model usa --beta {beta} --t1 1 --frames 3 --out r"
     assert run(line)[0] == 0

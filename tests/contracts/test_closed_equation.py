@@ -21,7 +21,7 @@ import pytest
 import pushforward as pf
 from pushforward.errors import PushforwardError
 from pushforward.fields import AbstractField, AbstractMeanField, Drive
-from pushforward.flows._exponential import rate_of_coefficients
+from pushforward.flows.solvers._exponential import rate_of_coefficients
 
 T = jnp.asarray(0.5)
 SHORT = 1e-3  # a time over which motions are constant to 1e-2 of their size

@@ -17,22 +17,24 @@ from pushforward.control.neural.losses import (
     SquaredHinge,
 )
 from pushforward.control.neural.problem import Parameters, RungeKutta, TrainingProblem
-from pushforward.control.neural.targets import circles, lifted
-from pushforward.control.neural.trained import Trained
-from pushforward.control.sparsity.fista import Fista, bounded_l1_prox, project_l1_ball
-from pushforward.control.sparsity.lumped import (
+from pushforward.control.neural.proximal import (
+    Fista,
     Lumped,
+    bounded_l1_prox,
     lumped_objective,
     piece_costs,
+    project_l1_ball,
     spread,
 )
-from pushforward.control.sparsity.training import (
+from pushforward.control.neural.sparse_training import (
     SparseTrained,
     finish_sparse,
     largest_useful_lam,
     minimize_active,
     train_sparse,
 )
+from pushforward.control.neural.targets import circles, lifted
+from pushforward.control.neural.trained import Trained
 from pushforward.errors import InputError
 from pushforward.theory import depth
 

@@ -17,7 +17,7 @@ from pushforward.control.steering.controls import (
     leg,
     leg_time,
 )
-from pushforward.control.steering.geometry import Cloud, angles
+from pushforward.control.steering.targets import Cloud, angles
 from pushforward.errors import InputError
 from pushforward.io import from_json, to_json
 from pushforward.measures import stack

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pushforward.control.classical.cubic import CubicBoundary, tie
-from pushforward.control.classical.transport import optimal_transport_inflow
+from pushforward.control.classical.heat import CubicBoundary, tie
 from pushforward.control.classical.wave import (
     Gradient,
     NoTracking,
@@ -13,6 +12,7 @@ from pushforward.control.classical.wave import (
     controlled_wave,
     grid_frequencies,
     leapfrog_dirichlet,
+    optimal_transport_inflow,
     wave_hamiltonian,
     wave_null_control,
 )

@@ -8,8 +8,8 @@ import pytest
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField, AbstractMeanField, Drive
-from pushforward.probe._attention_weights import Rotary
 from pushforward.probe._fields import RotaryAttention
+from pushforward.probe.models._attention_weights import Rotary
 
 W, A = np.sin(np.arange(6.0).reshape(2, 3)), np.cos(np.arange(6.0).reshape(3, 2))
 ATTENTION, PERCEPTRON = pf.Attention(2.0), pf.Perceptron(W, A, None, jnp.tanh)

@@ -8,13 +8,14 @@ import pytest
 import scipy
 
 import pushforward as pf
-from pushforward.flows._exponential import (
+from pushforward.flows.solvers._exponential import (
     ORDER_4,
     Exponential,
+    phi,
     rate_of_coefficients,
     stages_of,
+    weights_at,
 )
-from pushforward.flows._phi import phi, weights_at
 
 FIELD, NOISE = pf.UnnormalizedAttention(2.0), pf.Brownian(1.5)
 PAIRS = [diffrax.Bosh3(), diffrax.Dopri5(), diffrax.Tsit5()]

@@ -16,7 +16,7 @@ from pushforward.fields import (
     MixNorm,
     PreNorm,
 )
-from pushforward.flows.merging._motion import traits
+from pushforward.flows.merging._state import traits
 from pushforward.functionals import FisherRao, WassersteinFisherRao
 
 TRIANGLE = np.array([[1.0, 0.2], [0.8, 0.3], [-0.4, 0.9]])

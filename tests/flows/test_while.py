@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pushforward.flows._while import in_place_of, while_loop
+from pushforward.flows.solvers._while import in_place_of, while_loop
 
 X, A = jnp.array([0.1, 0.5, 1.0]), jnp.asarray(2.0)
 

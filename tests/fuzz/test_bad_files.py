@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pushforward as pf
-from pushforward._array_files import read_npy, read_npz
+from pushforward._files import read_npy, read_npz
 from pushforward.errors import InputError, PushforwardError, StoreError
 from pushforward.experiments import weights_of_file
 from pushforward.io import from_json, resumption

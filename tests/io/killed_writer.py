@@ -60,7 +60,7 @@ def write(path: pathlib.Path, tell) -> None:
 
 
 def export(path: pathlib.Path, tell) -> None:
-    from pushforward._atomic_files import replacing
+    from pushforward._files import replacing
 
     with replacing(path) as temporary:
         with open(temporary, "wb") as file:
@@ -161,7 +161,7 @@ def kill_runs(folder: pathlib.Path, kills: int, rng: random.Random) -> dict:
 def kill_exports(folder: pathlib.Path, kills: int, rng: random.Random) -> dict:
     old, new = b"old picture", b"new!" * 4096
     target, report = folder / "picture.png", {"kills": 0, "old": 0, "new": 0}
-    import pushforward._atomic_files  # noqa: F401  the import is not what is tested
+    import pushforward._files  # noqa: F401  the import is not what is tested
 
     while report["kills"] < kills:
         target.write_bytes(old)

@@ -9,7 +9,7 @@ import pytest
 
 import pushforward as pf
 from pushforward import theory
-from pushforward.flows._exponential import rate_of_coefficients
+from pushforward.flows.solvers._exponential import rate_of_coefficients
 
 TIGHT = pf.Adaptive(rtol=1e-11, atol=1e-13)
 CIRCLE = pf.Circle()

@@ -8,8 +8,8 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.plot.runs._cosines import bin_count, pairs
 from pushforward.plot.runs._history import as_history, numbers
+from pushforward.plot.runs._pairs import bin_count, pairs
 from pushforward.plot.runs._principal import principal
 
 

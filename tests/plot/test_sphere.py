@@ -3,8 +3,7 @@ import pytest
 
 import pushforward as pf
 from pushforward.errors import InputError
-from pushforward.plot.runs._beads import LEAST, WHOLE, radii
-from pushforward.plot.runs._globe import strength
+from pushforward.plot.runs._globe import LEAST, WHOLE, radii, strength
 from pushforward.plot.runs._history import as_history
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pushforward import probe
 from pushforward.errors import InputError
-from pushforward.probe._verdicts import verdicts
+from pushforward.probe.measured._verdicts import verdicts
 
 
 def test_measures_of_collapse_equal_loops_over_pairs():

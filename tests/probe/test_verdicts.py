@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pushforward import probe
-from pushforward.probe import _verdicts
+from pushforward.probe.measured import _verdicts
 
 
 def head(size, beta=0.0, k=8):

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 import pushforward as pf
 from pushforward import probe
 from pushforward.observables import Clusters, mean_cosine
-from pushforward.probe._attention_weights import Rotary, attend, updated
+from pushforward.probe.models._attention_weights import Rotary, attend, updated
 
 IDS = np.array([7, 1, 3, 3, 44, 9, 20, 31, 2, 5])
 

@@ -4,18 +4,24 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError
-from pushforward.statistics._swaps import GromovWasserstein, QuasiLikelihood, descend
-from pushforward.statistics.alignment_baselines import (
+from pushforward.statistics.alignment.baselines import (
     ConditionalGradient,
     FastApproximate,
     StartOnly,
     ThenSwaps,
 )
-from pushforward.statistics.alignment_starts import AsGiven, RowProfiles, Spectral
-from pushforward.statistics.covariances import (
+from pushforward.statistics.alignment.covariances import (
     Exhaustive,
     SwapDescent,
     align_covariances,
+)
+from pushforward.statistics.alignment.search import (
+    AsGiven,
+    GromovWasserstein,
+    QuasiLikelihood,
+    RowProfiles,
+    Spectral,
+    descend,
 )
 from pushforward.studies.covariance.recovery import (
     alignment_loss,

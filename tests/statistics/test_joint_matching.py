@@ -17,7 +17,7 @@ from pushforward.statistics import (
     write_merged,
     write_mztab,
 )
-from pushforward.statistics._consensus import Consensus
+from pushforward.statistics.matching.joint_matching import Consensus
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,
     simulate_cohort,

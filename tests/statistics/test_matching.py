@@ -12,20 +12,18 @@ import pytest
 from scipy.interpolate import splev, splrep
 
 from pushforward.errors import InputError
-from pushforward.statistics.admissible import (
+from pushforward.statistics.matching.distances import (
+    CorrelationDistance,
+    EuclideanDistance,
     MassGate,
     Pairs,
     PpmGate,
     admissible_pairs,
-)
-from pushforward.statistics.drift import SplineDrift, weighted_spline
-from pushforward.statistics.feature_distances import (
-    CorrelationDistance,
-    EuclideanDistance,
     joint_distances,
 )
-from pushforward.statistics.matching import Reason, match, one_to_one
-from pushforward.statistics.tables import FeatureTable
+from pushforward.statistics.matching.drift import SplineDrift, weighted_spline
+from pushforward.statistics.matching.matching import Reason, match, one_to_one
+from pushforward.statistics.tables.tables import FeatureTable
 from pushforward.studies.metabolomics.paired_tables import (
     HIGH,
     LOW,
@@ -35,7 +33,7 @@ from pushforward.studies.metabolomics.paired_tables import (
     split_cohort,
 )
 from pushforward.transport import SparseGromov
-from pushforward.transport._sparse_gromov import distortion
+from pushforward.transport.gromov._sparse_gromov import distortion
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +214,7 @@ def test_stored_and_streamed_costs_agree_with_the_definition(monkeypatch):
     squares = np.square(D_A[:, :, None, None] - D_B[None, None, :, :])  # k i l j
     expected = np.einsum("kilj,ij->kl", squares, dense)[rows, cols]
     np.testing.assert_allclose(distortion(D_A, D_B, pairs)(plan), expected)
-    monkeypatch.setattr("pushforward.transport._sparse_gromov.STORED_PAIRS", 0)
+    monkeypatch.setattr("pushforward.transport.gromov._sparse_gromov.STORED_PAIRS", 0)
     np.testing.assert_allclose(distortion(D_A, D_B, pairs)(plan), expected)
 
 

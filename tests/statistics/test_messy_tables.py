@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
-from pushforward.statistics.imputation import HalfMinimum
-from pushforward.statistics.table_files import read_table
+from pushforward.statistics.tables._rows import HalfMinimum
+from pushforward.statistics.tables.table_files import read_table
 
 HEADER = "Feature;m/z (Da);RT (min);class;S1;S2;S3"
 ROWS = (

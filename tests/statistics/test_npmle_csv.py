@@ -16,7 +16,7 @@ from pushforward.statistics.mixtures import (
     write_atoms,
     write_posteriors,
 )
-from pushforward.statistics.number_files import Missing
+from pushforward.statistics.tables.number_files import Missing
 
 
 def write(tmp_path, text, encoding="utf-8"):

@@ -4,15 +4,20 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
-from pushforward.statistics import GulpMoments, streamed
-from pushforward.statistics.representations import (
+from pushforward.statistics import GulpMoments
+from pushforward.statistics.representations.gulp import (
     gulp,
     gulp_errors,
     gulp_matrix,
     gulp_standard_error,
     read_representation,
+    streamed,
 )
-from pushforward.statistics.similarities import cca, cka, procrustes
+from pushforward.statistics.representations.similarities import (
+    cca,
+    cka,
+    procrustes,
+)
 
 LAMBDAS = np.array([1e-6, 1e-3, 1e-2, 0.1, 1.0, 10.0])
 

@@ -12,9 +12,9 @@ from pushforward.plot.matching import (
     write_report,
 )
 from pushforward.plot.representations import plot_dendrogram, plot_embedding
-from pushforward.statistics.matching import match
-from pushforward.statistics.representations import gulp_matrix
-from pushforward.statistics.scaling import classical_scaling
+from pushforward.statistics.matching.matching import match
+from pushforward.statistics.representations.gulp import gulp_matrix
+from pushforward.statistics.representations.similarities import classical_scaling
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,
     simulate_cohort,

@@ -16,7 +16,7 @@ from pushforward.statistics import (
     match,
     procrustes,
 )
-from pushforward.statistics.tables import FeatureTable
+from pushforward.statistics.tables.tables import FeatureTable
 
 ANY = st.floats(allow_nan=True, allow_infinity=True, width=64)
 TAME = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, 1.0, 1e200, 1e-200]))

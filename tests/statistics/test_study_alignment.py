@@ -7,7 +7,7 @@ import pytest
 
 from pushforward.errors import InputError
 from pushforward.statistics import QuasiLikelihood, align_studies
-from pushforward.statistics.study_alignment import _descended, replacements
+from pushforward.statistics.alignment.study_alignment import _descended, replacements
 from pushforward.studies.covariance.recovery import factor_covariance
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from pushforward.errors import InputError, StoreError
-from pushforward.statistics.imputation import HalfMinimum
-from pushforward.statistics.match_files import (
+from pushforward.statistics.matching.matching import match
+from pushforward.statistics.tables._rows import HalfMinimum
+from pushforward.statistics.tables.match_files import (
     read_truth,
     write_candidates,
     write_matches,
 )
-from pushforward.statistics.matching import match
-from pushforward.statistics.table_files import read_table
-from pushforward.statistics.table_layouts import parse_columns
-from pushforward.statistics.tables import FeatureTable
+from pushforward.statistics.tables.table_files import read_table
+from pushforward.statistics.tables.table_layouts import parse_columns
+from pushforward.statistics.tables.tables import FeatureTable
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,
     simulate_cohort,

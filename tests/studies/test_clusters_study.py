@@ -11,7 +11,7 @@ import pushforward as pf
 from pushforward import studies
 from pushforward._references import bibtex
 from pushforward.observables import attention_matrix
-from pushforward.studies.clusters import _hyperplanes, _systems, presets
+from pushforward.studies.clusters import _hyperplanes, _systems, runs
 from pushforward.studies.clusters.claims import CLAIMS
 from pushforward.studies.clusters.figures import FIGURES
 from pushforward.studies.clusters.study import PAPER, Parameters
@@ -93,7 +93,7 @@ def test_attention_of_rescaled_tokens_is_that_of_the_tokens():
 
 def test_the_preset_of_leaders_pays_the_attention_of_the_figure(tiny):
     """The explorer knows Q = K = I only: its tokens are A x, its values A V A^-1."""
-    preset = next(found for found in presets.states(tiny) if found.name == "leaders")
+    preset = next(found for found in runs.states(tiny) if found.name == "leaders")
     V = np.array(preset.state["V"])
     start = np.array([y for _, y in preset.state["moved"]])
     shown = _systems.rescaled(V, start, np.linspace(0.0, 10.0, tiny.frames)).end

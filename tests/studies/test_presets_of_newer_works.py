@@ -4,14 +4,14 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import studies
-from pushforward.studies.density_modes import presets as density_modes
-from pushforward.studies.empirical_bayes import presets as empirical_bayes
-from pushforward.studies.frank_wolfe import presets as frank_wolfe
+from pushforward.studies.density_modes import study as density_modes
+from pushforward.studies.empirical_bayes import runs as empirical_bayes
+from pushforward.studies.frank_wolfe import runs as frank_wolfe
 from pushforward.studies.frank_wolfe.runs import VERTICES
-from pushforward.studies.gaussian_tokens import presets as gaussian_tokens
-from pushforward.studies.momentum import presets as momentum
-from pushforward.studies.normalization import presets as normalization
-from pushforward.studies.sinkhorn_attention import presets as sinkhorn_attention
+from pushforward.studies.gaussian_tokens import runs as gaussian_tokens
+from pushforward.studies.momentum import runs as momentum
+from pushforward.studies.normalization import runs as normalization
+from pushforward.studies.sinkhorn_attention import runs as sinkhorn_attention
 
 
 def one_minus_cosine(x: np.ndarray) -> float:
@@ -33,7 +33,7 @@ def test_every_newer_work_has_a_preset():
 
 
 def test_norms_with_a_radius():
-    runs = {name: e.run() for name, e in normalization.experiments().items()}
+    runs = {name: e.run() for name, e in normalization.in_the_explorer().items()}
     lengths = {
         k: np.linalg.norm(r.points, axis=2).mean(axis=1) for k, r in runs.items()
     }
@@ -43,7 +43,7 @@ def test_norms_with_a_radius():
     before = np.asarray(runs["mix"].times) <= 2
     assert np.allclose(lengths["mix"][before], 1, atol=1e-3)
     assert lengths["mix"][-1] > 30
-    post = normalization.experiments()["pre"]
+    post = normalization.in_the_explorer()["pre"]
     x = np.asarray(post.measure.points)
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     post = pf.Experiment(pf.Given(pf.Sphere(3), x), post.field.field, 10.0, save=2)
@@ -52,7 +52,7 @@ def test_norms_with_a_radius():
 
 def test_sinkhorn_attention_keeps_the_mean_angle_and_the_softmax_does_not():
     ends = {}
-    for name, experiment in sinkhorn_attention.experiments().items():
+    for name, experiment in sinkhorn_attention.in_the_explorer().items():
         x = np.asarray(experiment.run().points)
         angles = np.arctan2(x[..., 1], x[..., 0])
         assert np.ptp(angles[-1]) < 1e-5
@@ -63,7 +63,7 @@ def test_sinkhorn_attention_keeps_the_mean_angle_and_the_softmax_does_not():
 
 def test_momentum_is_ahead():
     count = pf.observables.ClusterCount(0.05)
-    runs = {kind: e.run() for kind, e in momentum.experiments().items()}
+    runs = {kind: e.run() for kind, e in momentum.in_the_explorer().items()}
     counts = {
         kind: [int(count(pf.positions(run[k]))) for k in (79, 120)]
         for kind, run in runs.items()
@@ -74,7 +74,7 @@ def test_momentum_is_ahead():
 
 
 def test_a_gaussian_and_its_tokens():
-    runs = {name: e.run() for name, e in gaussian_tokens.experiments().items()}
+    runs = {name: e.run() for name, e in gaussian_tokens.in_the_explorer().items()}
     law, drawn = runs["gaussian"].final, np.asarray(runs["drawn"].final.points)
     assert np.linalg.norm(law.center) < 0.02
     assert np.allclose(drawn.mean(axis=0), law.center, atol=0.03)
@@ -90,13 +90,13 @@ def test_tokens_find_vertices():
 
 
 def test_two_points_come_out():
-    x = np.asarray(empirical_bayes.experiments()["two-points"].run().points)[..., 0]
+    x = np.asarray(empirical_bayes.in_the_explorer()["two-points"].run().points)[..., 0]
     assert np.abs(np.abs(x[0]) - 2).mean() > 0.5
     assert np.abs(np.abs(x[-1]) - 2).max() < 0.02
 
 
 def test_as_many_groups_as_modes():
-    x = np.asarray(density_modes.experiments()["mean-shift"].run().points)[..., 0]
+    x = np.asarray(density_modes.in_the_explorer()["mean-shift"].run().points)[..., 0]
     at = np.linspace(-6, 6, 20_001)[:, None]
     estimate = np.exp(-density_modes.BETA / 2 * (at - x[0]) ** 2).sum(axis=1)
     peaks = (estimate[1:-1] > estimate[:-2]) & (estimate[1:-1] > estimate[2:])

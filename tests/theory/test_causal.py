@@ -6,7 +6,7 @@ from scipy.integrate import quad, solve_ivp
 
 from pushforward.errors import InputError
 from pushforward.theory import causal, circle, parking
-from pushforward.theory.causal import FinalConfiguration
+from pushforward.theory.ordered.causal import FinalConfiguration
 
 
 def geodesic(x, y):

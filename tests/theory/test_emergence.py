@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from pushforward.errors import InputError
 from pushforward.theory import leaders, limit_shapes, polytope
-from pushforward.theory.limit_shapes import Regime
+from pushforward.theory.flat.limit_shapes import Regime
 
 PERRON = np.array(
     [

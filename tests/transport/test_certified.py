@@ -84,7 +84,7 @@ def test_arcs_need_no_table(monkeypatch):
     x, y = on_sphere(90, 0), np.vstack([on_sphere(59, 1), -on_sphere(90, 0)[:1]])
     table = SphereDistance()(x, y)
     known = entropic_plan(x, y, 0.2, cost=CostTable(table))
-    monkeypatch.setattr("pushforward.transport._tables.SMALL_TABLE", 1000)
+    monkeypatch.setattr("pushforward.transport.entropic._tables.SMALL_TABLE", 1000)
     plan = entropic_plan(x, y, 0.2, cost=SphereDistance())
     assert plan.value == pytest.approx(known.value, abs=1e-10)
     assert plan.cost == pytest.approx(np.sum(table * plan.dense()), abs=1e-12)

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from pushforward.errors import InputError, NumericalError
 from pushforward.transport import fused_unbalanced_gromov_plan, gromov_plan
-from pushforward.transport._gromov import UnbalancedGromov
+from pushforward.transport.gromov._gromov import UnbalancedGromov
 
 pytest.importorskip("ot")
 

@@ -199,7 +199,7 @@ def test_s5_o12_sliced_between_gaussians():
 
 def test_directions_are_uniform_frames():
     """Second moments are I / d over whole frames; fourth ones 3 / (d (d + 2))."""
-    from pushforward.transport._line import directions
+    from pushforward.transport.exact._line import directions
 
     u = directions(4, 40_000, seed=0)
     np.testing.assert_allclose(u.T @ u / len(u), np.eye(4) / 4, atol=1e-12)

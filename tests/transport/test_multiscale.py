@@ -20,8 +20,8 @@ RNG = np.random.default_rng(0)
 @pytest.fixture
 def few_pairs(monkeypatch):
     """Rounds for every problem, as for one of many points."""
-    monkeypatch.setattr("pushforward.transport._exact.MANY_PAIRS", 0)
-    monkeypatch.setattr("pushforward.transport._exact.LARGEST_TABLE", 0)
+    monkeypatch.setattr("pushforward.transport.exact._exact.MANY_PAIRS", 0)
+    monkeypatch.setattr("pushforward.transport.exact._exact.LARGEST_TABLE", 0)
 
 
 def weighted(n, d):
@@ -105,9 +105,9 @@ def test_a_stopped_simplex_says_so(few_pairs):
 
 def test_without_a_compiler_the_whole_table_is_taken(monkeypatch):
     x, y = RNG.standard_normal((2, 300, 2))
-    monkeypatch.setattr("pushforward.transport._exact.MANY_PAIRS", 0)
+    monkeypatch.setattr("pushforward.transport.exact._exact.MANY_PAIRS", 0)
     few = optimal_plan(x, y)
-    monkeypatch.setattr("pushforward.transport._exact.available", lambda: False)
+    monkeypatch.setattr("pushforward.transport.exact._exact.available", lambda: False)
     whole = optimal_plan(x, y)
     assert isinstance(whole.matrix, np.ndarray)
     assert not isinstance(few.matrix, np.ndarray)

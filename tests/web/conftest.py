@@ -9,7 +9,7 @@ from explorer_client import Client, running
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    serving = pytest.importorskip("pushforward.web._serve")
+    serving = pytest.importorskip("pushforward.web.server._serve")
     # Two folders of its own above the root: where an upload named ../../x would land.
     root = tmp_path_factory.mktemp("explorer") / "house" / "cache"
     made = serving.Server(root=root, warm=False)

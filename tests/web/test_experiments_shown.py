@@ -11,22 +11,23 @@ import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.experiments import CONTROLS, MODELS, STARTS, options
 from pushforward.web._attention import matrix, picture
-from pushforward.web._experiment import experiment_of, run_of, texts_of
-from pushforward.web._fit import of_experiment, parse
-from pushforward.web._record import Recorder
-from pushforward.web._runs import Run
 from pushforward.web._site import recorded_state
-from pushforward.web._state import packed, unpacked
+from pushforward.web.computing._record import Recorder
+from pushforward.web.computing._runs import Run
+from pushforward.web.state._experiment import experiment_of, run_of, texts_of
+from pushforward.web.state._fit import of_experiment, parse
+from pushforward.web.state._state import packed, unpacked
 
 PAGE = pathlib.Path(__file__).parents[2] / "web" / "page" / "src" / "declared.json"
 
 
 def test_the_page_has_what_python_declares():
-    from pushforward.web import _declared
+    from pushforward.web.state import _declared
 
     found = PAGE.read_text(encoding="utf-8")
     assert found == _declared.text(), (
-        "write it again: python -m pushforward.web._declared web/page/src/declared.json"
+        "write it again: "
+        "python -m pushforward.web.state._declared web/page/src/declared.json"
     )
 
 

@@ -16,8 +16,8 @@ from explorer_client import Frame, follow, send
 import pushforward as pf
 from pushforward.observables import Clusters, attention_matrix, mean_cosine
 from pushforward.web import _caps
-from pushforward.web._experiment import experiment_of
-from pushforward.web._fit import parse
+from pushforward.web.state._experiment import experiment_of
+from pushforward.web.state._fit import parse
 
 SMALL = {"n": 12, "t1": 6.0, "frames": 13}
 PLAIN = {"X-Pushforward": "1"}
@@ -159,7 +159,7 @@ def test_copied_python_runs_and_gives_the_numbers_of_the_page(client, state):
     ],
 )
 def test_every_state_is_a_program(state):
-    from pushforward.web._words import accepted
+    from pushforward.web.state._words import accepted
 
     about = accepted(parse(state)[0], None)
     compile(about["python"], "copied", "exec")
@@ -431,7 +431,7 @@ def test_bad_files_are_refused_with_the_reason(client, name):
 
 def test_a_stored_run_is_shown(server, client, small_run, tmp_path):
     small_run.save(tmp_path / "mine")
-    from pushforward.web._state import unpacked
+    from pushforward.web.state._state import unpacked
 
     link, words = server.show(tmp_path / "mine")
     assert words == []
@@ -460,7 +460,7 @@ def test_phase_diagrams_grow_in_the_background(client):
 
 
 def test_a_cell_is_the_statistic_of_the_state_it_loads():
-    from pushforward.web._phase import Diagram, computed
+    from pushforward.web.computing._phase import Diagram, computed
 
     diagram = Diagram("t-beta", "close", 8, 3)
     row, column = diagram.axes[1].values.index(4.0), 9
@@ -477,7 +477,7 @@ def test_a_cell_is_the_statistic_of_the_state_it_loads():
 
 def test_every_cell_of_a_row_is_its_own_state():
     """Cells without noise are solved adaptively, the others by Heun: two programs."""
-    from pushforward.web import _phase
+    from pushforward.web.computing import _phase
 
     diagram = _phase.Diagram("noise-beta", "order_parameter", 4, 2)
     values = _phase.computed(diagram, [2.0])[0]
@@ -498,7 +498,7 @@ def test_every_cell_of_a_row_is_its_own_state():
 @pytest.mark.parametrize("given", [{"model": "causal"}, {"model": "usa", "d": 2}])
 def test_padding_moves_nobody(given, tmp_path):
     """Copies of the last token without mass: the same flow, token by token."""
-    from pushforward.web._experiment import run_of
+    from pushforward.web.state._experiment import run_of
 
     state = parse({"n": 9, "t1": 3.0, "frames": 3, **given})[0]
     wide, narrow = run_of(state, tmp_path, None), experiment_of(state).run()
@@ -514,7 +514,7 @@ def test_frozen_is_never_called_converged(client):
 
 @pytest.mark.slow
 def test_the_frozen_preset_freezes(client):
-    from pushforward.web._presets import FAILURES
+    from pushforward.web.state._presets import FAILURES
 
     state = next(f["state"] for f in FAILURES if f["id"] == "frozen")
     answer = client.run(state)

@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 
 from pushforward.errors import InputError
 from pushforward.web import _caps
-from pushforward.web._serve import Server, names
+from pushforward.web.server._serve import Server, names
 
 UPGRADE = {
     "Upgrade": "websocket",
@@ -363,7 +363,7 @@ def test_no_second_session_gets_the_first_ones_cookie(server, client, tmp_path):
     other = Client(server)
     assert other.cookie == client.cookie  # one server, one owner, one session
     other.http.close()
-    from pushforward.web._guard import Guard
+    from pushforward.web.server._guard import Guard
 
     async def nobody(scope, receive, send):
         raise AssertionError("not asked")

@@ -11,12 +11,12 @@ import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.measures import components
 from pushforward.web import _caps
-from pushforward.web._experiment import cluster_radius, experiment_of, link_of
-from pushforward.web._files import shipped
-from pushforward.web._fit import parse
-from pushforward.web._presets import all_presets
-from pushforward.web._record import Labels, plateaus
-from pushforward.web._state import State, from_json, packed, unpacked
+from pushforward.web.computing._record import Labels, plateaus
+from pushforward.web.server._files import shipped
+from pushforward.web.state._experiment import cluster_radius, experiment_of, link_of
+from pushforward.web.state._fit import parse
+from pushforward.web.state._presets import all_presets
+from pushforward.web.state._state import State, from_json, packed, unpacked
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -276,7 +276,7 @@ def test_labels_weigh_by_mass_not_by_number():
 
 
 def test_plateaus_are_stretches_of_equal_counts():
-    from pushforward.web._frames import Reading
+    from pushforward.web.computing._frames import Reading
 
     counts = [5, 5, 3, 3, 3, 3, 2, 1, 1, 1]
     rows = [Reading(float(k), 0.0, 0.0, c, 0.0, 0.0, 0.0) for k, c in enumerate(counts)]

@@ -11,10 +11,12 @@ import pytest
 from explorer_client import Client, running
 from starlette.websockets import WebSocket
 
-from pushforward.web import _caps, _process, _serve
-from pushforward.web._runs import Run, Runs
-from pushforward.web._socket import Page
-from pushforward.web._state import State
+from pushforward.web import _caps
+from pushforward.web.computing import _process
+from pushforward.web.computing._runs import Run, Runs
+from pushforward.web.server import _serve
+from pushforward.web.server._socket import Page
+from pushforward.web.state._state import State
 
 DONE = {"outcome": {"kind": "reached", "sentence": "at the end."}, "frames": 0}
 

@@ -1,6 +1,7 @@
 """The layers of a trained model for the story: `python web/page/record.py`.
 
-Writes pushforward/web/states. The words of a sentence span few dimensions in all layers
+Writes pushforward/web/server/states. The words of a sentence span few dimensions in all
+layers
 together; in those the states are small and every cosine is exact.
 """
 
@@ -8,11 +9,11 @@ import json
 import pathlib
 
 import numpy as np
-
-from pushforward import probe
 from pushforward.web._story import MODEL_FILE, SENTENCE
 
-FOLDER = pathlib.Path(__file__).parents[2] / "pushforward/web/states"
+from pushforward import probe
+
+FOLDER = pathlib.Path(__file__).parents[2] / "pushforward/web/server/states"
 MODEL = "minilm"
 
 

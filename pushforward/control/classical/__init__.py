@@ -6,15 +6,15 @@ Hamilton-Jacobi-Bellman equation on a line. `evolution` has all of time as one s
 system, for heat in `heat`; `wave`, `transport` and `cubic` are problems of their own.
 """
 
-from pushforward.control.classical.cubic import CubicBoundary as CubicBoundary
-from pushforward.control.classical.cubic import tie as tie
 from pushforward.control.classical.evolution import Evolution as Evolution
 from pushforward.control.classical.evolution import EvolutionPath as EvolutionPath
 from pushforward.control.classical.evolution import Reaction as Reaction
 from pushforward.control.classical.evolution import no_reaction as no_reaction
+from pushforward.control.classical.heat import CubicBoundary as CubicBoundary
 from pushforward.control.classical.heat import boundary_heat as boundary_heat
 from pushforward.control.classical.heat import interior_heat as interior_heat
 from pushforward.control.classical.heat import square_heat as square_heat
+from pushforward.control.classical.heat import tie as tie
 from pushforward.control.classical.linear_quadratic import (
     LinearQuadratic as LinearQuadratic,
 )
@@ -27,10 +27,6 @@ from pushforward.control.classical.riccati import (
     semi_lagrangian_value as semi_lagrangian_value,
 )
 from pushforward.control.classical.riccati import stabilizing as stabilizing
-from pushforward.control.classical.transport import TransportPath as TransportPath
-from pushforward.control.classical.transport import (
-    optimal_transport_inflow as optimal_transport_inflow,
-)
 from pushforward.control.classical.wave import Gradient as Gradient
 from pushforward.control.classical.wave import NoTracking as NoTracking
 from pushforward.control.classical.wave import NullControl as NullControl
@@ -38,8 +34,12 @@ from pushforward.control.classical.wave import Position as Position
 from pushforward.control.classical.wave import (
     PositionAndVelocity as PositionAndVelocity,
 )
+from pushforward.control.classical.wave import TransportPath as TransportPath
 from pushforward.control.classical.wave import controlled_wave as controlled_wave
 from pushforward.control.classical.wave import grid_frequencies as grid_frequencies
 from pushforward.control.classical.wave import leapfrog_dirichlet as leapfrog_dirichlet
+from pushforward.control.classical.wave import (
+    optimal_transport_inflow as optimal_transport_inflow,
+)
 from pushforward.control.classical.wave import wave_hamiltonian as wave_hamiltonian
 from pushforward.control.classical.wave import wave_null_control as wave_null_control

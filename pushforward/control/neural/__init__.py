@@ -1,4 +1,3 @@
-"""Neural ODEs as control systems: forms, losses, penalties, training.
-
-Open `problem.py` first: what is minimized; `training.py` minimizes it.
+"""Neural ODEs as control systems: forms, losses, penalties, training, and exact
+sparsity in depth.
 """

@@ -3,8 +3,10 @@
 import numpy as np
 
 from pushforward.control._checks import finite
-from pushforward.control.normalizing.bases import AbstractLaw
-from pushforward.control.normalizing.normalizing_flow import NormalizingFlow
+from pushforward.control.normalizing.normalizing_flow import (
+    AbstractLaw,
+    NormalizingFlow,
+)
 from pushforward.errors import InputError
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import quad, solve_ivp
 
-from pushforward.control.steering.geometry import Cloud, angles, tangent, unit
+from pushforward.control.steering.targets import Cloud, angles, tangent, unit
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField, Attention, Perceptron
 

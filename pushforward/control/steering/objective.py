@@ -14,8 +14,7 @@ from jaxtyping import Array, Float
 from pushforward._checks import above_zero
 from pushforward.control._checks import count, finite
 from pushforward.control.steering.blocks import LayerStack
-from pushforward.control.steering.geometry import Cloud
-from pushforward.control.steering.targets import checked_goals, checked_sources
+from pushforward.control.steering.targets import Cloud, checked_goals, checked_sources
 from pushforward.errors import InputError
 from pushforward.measures import Particles
 from pushforward.transport import sinkhorn_divergence

@@ -8,16 +8,18 @@ import numpy as np
 from pushforward._checks import above_zero
 from pushforward.control._checks import finite
 from pushforward.control.steering.controls import Consensus, Pull
-from pushforward.control.steering.disentangling import disentangle
-from pushforward.control.steering.geometry import Cloud, angles, random_directions, unit
-from pushforward.control.steering.matching_points import Destinations, match
+from pushforward.control.steering.moving import Destinations, disentangle, match
 from pushforward.control.steering.slicing import slice_all
 from pushforward.control.steering.steered import Plan, Steered, weight_norms
 from pushforward.control.steering.targets import (
+    Cloud,
     Goal,
+    angles,
     checked_goals,
     checked_sources,
+    random_directions,
     refuse_overlap,
+    unit,
 )
 from pushforward.errors import InputError, NumericalError
 from pushforward.fields import Switched

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushforward.control.steering.controls import Consensus, Gate
-from pushforward.control.steering.geometry import (
+from pushforward.control.steering.moving import Destinations, make_room
+from pushforward.control.steering.steered import Plan
+from pushforward.control.steering.targets import (
     Cloud,
+    Goal,
     angles,
     capped,
     random_directions,
     tangent,
     unit,
 )
-from pushforward.control.steering.matching_points import Destinations, make_room
-from pushforward.control.steering.steered import Plan
-from pushforward.control.steering.targets import Goal
 from pushforward.errors import NumericalError
 
 TILTS = (0.15, 0.3, 0.5, 0.7)  # of the axis of a cut, in shares of the free room

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pushforward.control.steering.controls import AbstractControl
-from pushforward.control.steering.geometry import Cloud, angles
+from pushforward.control.steering.targets import Cloud, angles
 from pushforward.fields import Attention, Perceptron, Switched
 from pushforward.flows import Adaptive, Trajectory, flow
 from pushforward.measures import Particles

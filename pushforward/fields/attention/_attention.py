@@ -6,14 +6,20 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._checks import scalar
-from pushforward._shapes import Number
-from pushforward.fields._affine import Affine, softmax_affine
-from pushforward.fields._drive import Drive, Motion
+from pushforward._checks import Number, scalar
+from pushforward.fields._drive import (
+    Affine,
+    Drive,
+    Factored,
+    Motion,
+    apply,
+    inward,
+    outward,
+    softmax_affine,
+)
 from pushforward.fields._field import Rule
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
 from pushforward.fields.attention._head import AbstractAttention, Matrix, Values
-from pushforward.fields.attention._weights import Factored, apply, inward, outward
 from pushforward.measures import (
     AbstractBasis,
     AbstractMeasure,

@@ -9,12 +9,17 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int, Real
 
-from pushforward._checks import as_float_array, scalar, whole
+from pushforward._checks import Number, as_float_array, scalar, whole
 from pushforward._printing import shown
-from pushforward._shapes import Number
 from pushforward.errors import InputError
-from pushforward.fields._affine import Affine, softmax_affine
-from pushforward.fields._drive import Drive
+from pushforward.fields._drive import (
+    Affine,
+    Drive,
+    Factored,
+    apply,
+    inward,
+    softmax_affine,
+)
 from pushforward.fields.attention._attention import (
     scaled_softmax,
     self_kernel,
@@ -30,7 +35,6 @@ from pushforward.fields.attention._head import (
     attention_matrices,
     inverse_temperature,
 )
-from pushforward.fields.attention._weights import Factored, apply, inward
 from pushforward.measures import Gaussian, Particles
 from pushforward.sums import RowScaled, by_rows
 

@@ -4,8 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from pushforward._checks import is_traced, scalar, whole
-from pushforward._shapes import Number
+from pushforward._checks import Number, is_traced, scalar, whole
 from pushforward.errors import InputError
 from pushforward.fields._drive import Drive
 from pushforward.fields._field import AbstractField

@@ -9,11 +9,16 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Real
 
-from pushforward._checks import as_float_array, is_traced, matrix_or_none, scalar
-from pushforward._shapes import Number
+from pushforward._checks import (
+    Number,
+    as_float_array,
+    is_traced,
+    matrix_or_none,
+    scalar,
+)
 from pushforward.errors import InputError
+from pushforward.fields._drive import Factored
 from pushforward.fields._field import AbstractField
-from pushforward.fields.attention._weights import Factored
 from pushforward.sums import AbstractSum, Auto
 
 # Q and K as callers pass them; None is the identity of R^d.

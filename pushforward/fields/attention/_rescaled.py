@@ -15,10 +15,9 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Complex, Float, Real
 
-from pushforward._checks import matrix_or_none
-from pushforward._shapes import Number
+from pushforward._checks import Number, matrix_or_none
 from pushforward.errors import InputError
-from pushforward.fields._drive import Drive
+from pushforward.fields._drive import Drive, apply
 from pushforward.fields._field import AbstractField
 from pushforward.fields.attention._attention import softmax_matrix
 from pushforward.fields.attention._head import (
@@ -27,7 +26,6 @@ from pushforward.fields.attention._head import (
     Values,
     inverse_temperature,
 )
-from pushforward.fields.attention._weights import apply
 from pushforward.measures import Particles
 from pushforward.sums import AbstractSum, Exact, Kernel
 

@@ -4,9 +4,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pushforward._shapes import Number
-from pushforward.fields._affine import Affine, logit_matrix
-from pushforward.fields._drive import Drive, Motion
+from pushforward._checks import Number
+from pushforward.fields._drive import (
+    Affine,
+    Drive,
+    Motion,
+    apply,
+    logit_matrix,
+    outward,
+)
 from pushforward.fields._field import Rule
 from pushforward.fields._mean_field import AbstractMeanField, by_quadrature
 from pushforward.fields.attention._attention import (
@@ -17,7 +23,6 @@ from pushforward.fields.attention._attention import (
     with_self,
 )
 from pushforward.fields.attention._head import AbstractAttention
-from pushforward.fields.attention._weights import apply, outward
 from pushforward.measures import (
     AbstractBasis,
     AbstractMeasure,

@@ -7,22 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from pushforward._checks import double_precision
-from pushforward._shapes import Number
+from pushforward._checks import Number, double_precision
 from pushforward.errors import InputError
 from pushforward.fields import AbstractField
-from pushforward.flows._adaptive import Adaptive
-from pushforward.flows._recorder import Recorder
-from pushforward.flows._store import Problem, open_store
+from pushforward.flows._store import Problem, Recorder, open_store
 from pushforward.flows._times import ArcLength, OnlyObservables, save_times
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows.merging._loop import arrived
 from pushforward.flows.merging._merge import Merge
-from pushforward.flows.merging._motion import traits
 from pushforward.flows.merging._run import MergingRun
-from pushforward.flows.merging._state import MergingProblem
-from pushforward.flows.merging._store import finished
-from pushforward.flows.merging._tokens import smaller
+from pushforward.flows.merging._state import MergingProblem, traits
+from pushforward.flows.merging._store import finished, smaller
+from pushforward.flows.solvers._adaptive import Adaptive
 from pushforward.measures import Particles
 
 AT_REST = 10.0  # e^{-10} until the end of the run counts as no way at all

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from pushforward._shapes import Number
+from pushforward._checks import Number
 from pushforward.fields import Motion
 from pushforward.flows.merging._merge import (
     Slots,
@@ -21,7 +21,6 @@ from pushforward.flows.merging._merge import (
     merge_once,
     some_close,
 )
-from pushforward.flows.merging._motion import InUnits, divided, fresh_motion, rate
 from pushforward.flows.merging._state import (
     BALANCED,
     FEWER,
@@ -30,9 +29,13 @@ from pushforward.flows.merging._state import (
     OUT_OF_STEPS,
     RUNNING,
     UNTIL,
+    InUnits,
     Leg,
     MergingCarry,
     MergingProblem,
+    divided,
+    fresh_motion,
+    rate,
 )
 from pushforward.measures import Particles
 

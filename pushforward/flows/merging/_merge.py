@@ -5,8 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from pushforward._checks import is_traced, positive
-from pushforward._shapes import Number
+from pushforward._checks import Number, is_traced, positive
 from pushforward.errors import InputError
 from pushforward.spaces import AbstractSpace, Circle, Sphere
 from pushforward.sums import by_rows

@@ -7,14 +7,12 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from pushforward._shapes import Number
+from pushforward._checks import Number
 from pushforward.fields import Motion
-from pushforward.flows._adaptive import Adaptive
 from pushforward.flows._advance import known_switches
 from pushforward.flows._hosted import counts
 from pushforward.flows._outcome import Outcome
-from pushforward.flows._recorder import Recorder
-from pushforward.flows._store import AbstractStore, Arrays, Resumed, frame_of
+from pushforward.flows._store import AbstractStore, Arrays, Recorder, Resumed, frame_of
 from pushforward.flows._trajectory import Trajectory
 from pushforward.flows.merging._loop import (
     advance_merging,
@@ -37,12 +35,14 @@ from pushforward.flows.merging._state import (
 )
 from pushforward.flows.merging._store import (
     Frame,
+    Tokens,
     frames_again,
     gathered,
     restored,
+    smaller,
     state_of,
 )
-from pushforward.flows.merging._tokens import Tokens, smaller
+from pushforward.flows.solvers._adaptive import Adaptive
 
 PATIENCE = 200  # steps between two looks at the keyboard
 _start = eqx.filter_jit(start)

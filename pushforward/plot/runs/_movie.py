@@ -15,14 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from pushforward._atomic_files import replacing, told
 from pushforward._checks import positive, whole
+from pushforward._files import replacing, told
 from pushforward.errors import InputError, StoreError
 from pushforward.flows import Trajectory
 from pushforward.observables import CLUSTER_RADIUS
-from pushforward.plot.runs._beads import worth_drawing
 from pushforward.plot.runs._colors import Color, colors_of
-from pushforward.plot.runs._globe import Camera, Globe
+from pushforward.plot.runs._globe import Camera, Globe, worth_drawing
 from pushforward.plot.runs._history import (
     History,
     Numbers,

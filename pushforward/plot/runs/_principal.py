@@ -12,16 +12,17 @@ from matplotlib.colors import to_rgb
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
-from pushforward.plot.runs._beads import (
+from pushforward.plot.runs._colors import Color, colors_of
+from pushforward.plot.runs._globe import (
     Beads,
+    Camera,
+    Globe,
     Trails,
     freshness,
     pieces_of,
     radii,
     worth_drawing,
 )
-from pushforward.plot.runs._colors import Color, colors_of
-from pushforward.plot.runs._globe import Camera, Globe
 from pushforward.plot.runs._history import History, as_history
 from pushforward.plot.style import PAPER, axes_or_new, mixed, styled
 from pushforward.spaces import Euclidean

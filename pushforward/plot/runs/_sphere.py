@@ -11,16 +11,17 @@ from matplotlib.patches import Circle
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
-from pushforward.plot.runs._beads import (
+from pushforward.plot.runs._colors import Color, colors_of
+from pushforward.plot.runs._globe import (
     Beads,
+    Camera,
+    Globe,
     Trails,
     freshness,
     pieces_of,
     radii,
     worth_drawing,
 )
-from pushforward.plot.runs._colors import Color, colors_of
-from pushforward.plot.runs._globe import Camera, Globe
 from pushforward.plot.runs._history import (
     History,
     as_history,

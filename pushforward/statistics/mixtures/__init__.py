@@ -32,8 +32,6 @@ from pushforward.statistics.mixtures._files import write_atoms as write_atoms
 from pushforward.statistics.mixtures._files import write_posteriors as write_posteriors
 from pushforward.statistics.mixtures._fit import MixtureFit as MixtureFit
 from pushforward.statistics.mixtures._fit import npmle as npmle
-from pushforward.statistics.mixtures._grid import EvenGrid as EvenGrid
-from pushforward.statistics.mixtures._grid import FixedGrid as FixedGrid
 from pushforward.statistics.mixtures._noise import (
     AbstractLikelihood as AbstractLikelihood,
 )
@@ -51,8 +49,12 @@ from pushforward.statistics.mixtures._particle_methods import em as em
 from pushforward.statistics.mixtures._particle_methods import fisher_rao as fisher_rao
 from pushforward.statistics.mixtures._particle_methods import wasserstein as wasserstein
 from pushforward.statistics.mixtures._particle_methods import wfr as wfr
+from pushforward.statistics.mixtures._polish import EvenGrid as EvenGrid
+from pushforward.statistics.mixtures._polish import FixedGrid as FixedGrid
 from pushforward.statistics.mixtures._posterior import Posterior as Posterior
-from pushforward.statistics.number_files import read_numbers as read_numbers
+from pushforward.statistics.tables.number_files import (
+    read_numbers as read_numbers,
+)
 
 if TYPE_CHECKING:
     from pushforward.statistics.mixtures._estimator import (

@@ -15,12 +15,12 @@ from pushforward.statistics.mixtures._fit import Method, MixtureFit, npmle
 from pushforward.statistics.mixtures._noise import AbstractLikelihood, GaussianErrors
 from pushforward.statistics.mixtures._noise import GaussianNoise as Noise
 from pushforward.statistics.mixtures._parts import refuse_excess, refuse_part
-from pushforward.statistics.number_files import (
+from pushforward.statistics.tables.match_files import write_csv
+from pushforward.statistics.tables.number_files import (
     Missing,
     NumericTable,
     read_numbers,
 )
-from pushforward.statistics.written_tables import write_csv
 
 ESTIMATE = "estimate"
 KINDS = ("gaussian", "poisson", "binomial")

@@ -15,7 +15,6 @@ from jaxtyping import Float, Int, Real
 from pushforward._wiring import connected
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
-from pushforward.statistics.mixtures._doubts import doubts_of
 from pushforward.statistics.mixtures._everywhere import Solution, all_modes
 from pushforward.statistics.mixtures._likelihood import AbstractSample, log_certificate
 from pushforward.statistics.mixtures._noise import (
@@ -24,9 +23,8 @@ from pushforward.statistics.mixtures._noise import (
     GaussianNoise,
     Observed,
 )
-from pushforward.statistics.mixtures._posterior import Posterior, weighted
-from pushforward.statistics.mixtures._threads import one_thread
-from pushforward.statistics.mixtures._whitening import as_data
+from pushforward.statistics.mixtures._posterior import Posterior, doubts_of, weighted
+from pushforward.statistics.mixtures._whitening import as_data, one_thread
 
 
 @runtime_checkable

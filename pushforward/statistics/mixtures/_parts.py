@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pushforward.errors import InputError
-from pushforward.statistics.number_files import NumericTable
+from pushforward.statistics.tables.number_files import NumericTable
 
 Rule = tuple[Callable[[np.ndarray], np.ndarray], str]
 

@@ -1,26 +1,20 @@
-"""The best mixture with at most k atoms near a given one, by Newton's method.
-
-    L(w, mu) = -sum_i p_i log f(X_i) + sum_j w_j ,     w >= 0,
-
-whose derivatives are 1 - D(mu_j) in w_j and -w_j grad D(mu_j) in mu_j. The multiplier
-of the constraint is one because sum_j w_j D(mu_j) = 1 always; so the weights sum to
-one by themselves at the end. Steps go downhill in every eigenvector of the Hessian.
-
-The best weights on a fixed support: a convex problem, by sequential NNLS.
-
-    min over the simplex of  -sum_i p_i log (A w)_i ,
-
-Newton's quadratic model at w, with S = A / (A w), g = S^T p, H = S^T diag(p) S, is
-q^T H q / 2 - 2 g^T q on the simplex: one non-negative least squares. (Without the
-sum constraint the linear term would be 2 g - 1.)
+"""The best mixture with at most k atoms near a given one, by Newton's method, and the
+best weights on a grid.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import nnls
 
+from pushforward._checks import whole
+from pushforward.errors import InputError
+from pushforward.statistics.mixtures._everywhere import Solution
 from pushforward.statistics.mixtures._likelihood import AbstractSample, loss
+from pushforward.statistics.mixtures._noise import Chart
+from pushforward.statistics.mixtures._whitening import as_data
 
 PENALTY = 1e4  # weight of the row that makes the weights sum to one
 
@@ -181,3 +175,66 @@ def _derivatives(
         [root * (1 - value), -(root[:, None] * gradient).reshape(-1)]
     )
     return slope, bend
+
+
+MOST = 20_000  # nodes
+
+
+@dataclass(frozen=True, eq=False)
+class FixedGrid:
+    """Only the weights are fitted, on `nodes` (m, d) in the units of the locations.
+
+    The gap of the fit is still the one over all of space: it says what the grid costs.
+    Nodes without weight are left out.
+
+    >>> import numpy as np
+    >>> from pushforward.statistics import npmle
+    >>> fit = npmle(np.array([-2.0, 2.0]), method=FixedGrid(np.linspace(-3, 3, 7)))
+    >>> fit.atoms.tolist()
+    [[-2.0], [2.0]]
+    """
+
+    nodes: object
+
+    def solve(self, sample: AbstractSample, chart: Chart) -> Solution:
+        """Sequential non-negative least squares, once."""
+        nodes = as_data("nodes", self.nodes, sample.places.shape[1])
+        return _on_nodes(sample, sample.inside(chart.whiten(np.unique(nodes, axis=0))))
+
+
+@dataclass(frozen=True)
+class EvenGrid:
+    """The same on `count` nodes along each axis, evenly over the range of the data.
+
+    Evenly in units of the noise: of counts, in the root of the rate or the like.
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        whole("count", self.count, 2, "These are nodes along an axis.")
+
+    def solve(self, sample: AbstractSample, chart: Chart) -> Solution:
+        """Sequential non-negative least squares, once."""
+        low, high = sample.places.min(axis=0), sample.places.max(axis=0)
+        if self.count ** len(low) > MOST:
+            raise InputError(
+                f"`count` must keep the grid below {MOST} nodes, got {self.count} "
+                f"along each of {len(low)} axes."
+            )
+        axes = np.linspace(low, high, self.count).T
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        nodes = np.unique(grid.reshape(-1, len(low)), axis=0)
+        return _on_nodes(sample, sample.inside(nodes))
+
+
+def _on_nodes(sample: AbstractSample, nodes: np.ndarray) -> Solution:
+    start = np.full(len(nodes), 1 / len(nodes))
+    table = sample.log_kernel(nodes).T
+    if not np.isfinite(table.max(axis=1)).all():
+        raise InputError(
+            "`nodes` must leave every observation possible; add one inside (0, 1), or "
+            "a positive rate."
+        )
+    weights = optimal_weights(table, sample.weights, start)
+    return Solution(nodes[weights > 0], weights[weights > 0], [])

@@ -6,7 +6,7 @@ import numpy as np
 
 from pushforward.errors import InputError
 from pushforward.statistics import GromovWasserstein, QuasiLikelihood
-from pushforward.statistics.covariances import (
+from pushforward.statistics.alignment.covariances import (
     AbstractSearch,
     Exhaustive,
     SwapDescent,

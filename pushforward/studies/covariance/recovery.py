@@ -9,7 +9,7 @@ from scipy.stats import wishart
 
 from pushforward.errors import InputError
 from pushforward.statistics import GromovWasserstein
-from pushforward.statistics.covariances import (
+from pushforward.statistics.alignment.covariances import (
     AbstractSearch,
     Objective,
     align_covariances,

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushforward.errors import InputError
-from pushforward.statistics.alignment_baselines import (
+from pushforward.statistics.alignment.baselines import (
     ConditionalGradient,
     FastApproximate,
     StartOnly,
     ThenSwaps,
 )
-from pushforward.statistics.alignment_starts import RowProfiles, Spectral
-from pushforward.statistics.covariances import (
+from pushforward.statistics.alignment.covariances import (
     AbstractSearch,
     Exhaustive,
     Objective,
     SwapDescent,
     align_covariances,
 )
+from pushforward.statistics.alignment.search import RowProfiles, Spectral
 from pushforward.studies import AbstractParameters
 from pushforward.studies.covariance.recovery import (
     alignment_loss,

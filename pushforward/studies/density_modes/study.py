@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from pushforward.studies import AbstractParameters, statements
+import pushforward as pf
+from pushforward.studies import AbstractParameters, Preset, shown, statements
 
 TITLE = "Modes of a Gaussian kernel density estimate"
 PAPER = "geshkovski2024modes"
@@ -25,3 +26,26 @@ class Parameters(AbstractParameters):
     def full(cls) -> "Parameters":
         """Ten times as many."""
         return cls(0, 4000)
+
+
+BETA = 20.0
+
+
+def in_the_explorer() -> dict[str, pf.Experiment]:
+    """Blurring mean shift: 80 normal tokens on the line, a bandwidth of beta^{-1/2}."""
+    field = pf.DistanceAttention(BETA) + pf.Linear([[-1.0]])
+    start = pf.Normal(80, 1, "euclidean", [0.0], 1.0)
+    return {"mean-shift": pf.Experiment(start, field, 10.0, save=201)}
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """Where the modes are, tokens gather."""
+    return (
+        Preset(
+            "mean-shift",
+            "As many groups as modes: mean shift on the line",
+            "The study counts modes and moves nothing. Here 80 normal tokens climb the "
+            "density estimate that they form, which has 6 modes: 6 groups at t = 10.",
+            shown(in_the_explorer()["mean-shift"]),
+        ),
+    )

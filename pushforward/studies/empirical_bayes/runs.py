@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 import pushforward as pf
 from pushforward.statistics import npmle
+from pushforward.studies import Preset, shown
 from pushforward.studies.empirical_bayes.study import A, Parameters
 
 LINE = pf.Euclidean(1)
@@ -116,3 +117,22 @@ def mean_field_risk(beta: float, depth: float, count: int = 1200) -> float:
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     rule = posterior_mean(A + nodes, prior, 1.0)
     return float(weights @ (rule - A) ** 2 / weights.sum())
+
+
+def in_the_explorer() -> dict[str, pf.Experiment]:
+    """60 quantiles of two points with noise, refined for long."""
+    y = np.round(quantiles(60), 3)
+    return {"two-points": refinement(y, 4.0, 2.0).vary(save=121, solver=None)}
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """The context refines itself."""
+    return (
+        Preset(
+            "two-points",
+            "A context that refines itself",
+            "60 quantiles of +2 or -2 with unit noise: each goes to its posterior mean "
+            "under the others as a prior, and the two points come out.",
+            shown(in_the_explorer()["two-points"]),
+        ),
+    )

@@ -3,6 +3,7 @@
 import numpy as np
 
 import pushforward as pf
+from pushforward.studies import Preset, shown
 from pushforward.studies.frank_wolfe.study import Parameters
 
 VERTICES = np.array(
@@ -32,3 +33,22 @@ def layers(tokens: np.ndarray, gamma: float, count: int) -> pf.Experiment:
     start = pf.Given(pf.Euclidean(2), np.concatenate([VERTICES, tokens]))
     field, solver = pf.HardRelaxation(Q=B), pf.Layers(gamma)
     return pf.Experiment(start, field, gamma * count, save=count + 1, solver=solver)
+
+
+def in_the_explorer(p: Parameters) -> dict[str, pf.Experiment]:
+    """The polygon of the figure, twice as deep."""
+    tokens = np.round(inside(p), 4)[:60]
+    return {"polygon": layers(tokens, 0.2, 40)}
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """The five vertices and the tokens between them."""
+    return (
+        Preset(
+            "polygon",
+            "Hardmax layers are steps of Frank and Wolfe",
+            "Every layer takes a token a fifth of the way to the vertex that it likes "
+            "best. The five vertices rest; 60 tokens between them each end at one.",
+            shown(in_the_explorer(p)["polygon"]),
+        ),
+    )

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 from pushforward.errors import InputError
-from pushforward.statistics.representations import gulp, gulp_matrix
-from pushforward.statistics.similarities import cca
+from pushforward.statistics.representations.gulp import gulp, gulp_matrix
+from pushforward.statistics.representations.similarities import cca
 from pushforward.studies import Claim, at_least, at_most, open_claim, within
 from pushforward.studies.gulp.figures import compute_convergence, compute_prediction
 from pushforward.studies.gulp.study import NAME, PAPER, Parameters, digit_networks

@@ -6,8 +6,16 @@ from scipy.stats import spearmanr
 
 from pushforward.plot.representations import plot_dendrogram, plot_embedding
 from pushforward.plot.style import new_figure
-from pushforward.statistics.representations import GulpMatrix, gulp, gulp_matrix
-from pushforward.statistics.similarities import cca, cka, procrustes
+from pushforward.statistics.representations.gulp import (
+    GulpMatrix,
+    gulp,
+    gulp_matrix,
+)
+from pushforward.statistics.representations.similarities import (
+    cca,
+    cka,
+    procrustes,
+)
 from pushforward.studies.gulp.study import (
     Parameters,
     digit_networks,

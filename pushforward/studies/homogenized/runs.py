@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 import pushforward as pf
 from pushforward.fields import AbstractField, Drive
+from pushforward.studies import Preset
 from pushforward.studies.homogenized.study import Parameters
 
 
@@ -96,3 +97,24 @@ def turning(t1: float, solver: Any = TIGHT) -> pf.Experiment:
         pf.Attention(0.0, V=QUARTER_TURN),
     )
     return pf.Experiment(start, field, t1, save=2, solver=solver)
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """Four tokens in coarse layers, and along the equation that layers approach."""
+    moved = [[i, x] for i, x in enumerate(start().points.tolist())]
+    four = {"n": 4, "d": 3, "beta": float(FIELD.beta), "t1": 1.0, "moved": moved}
+    h = max(ETAS)
+    return (
+        Preset(
+            "layers",
+            f"Four tokens in layers of step {h}",
+            "Layers lag behind their equation, by a first-order term that is known.",
+            {**four, "model": "layer", "solver": "layers", "h": h, "frames": 6},
+        ),
+        Preset(
+            "equation",
+            "The same four tokens along the equation",
+            "Compare the mean cosine at t = 1 with that of the layers.",
+            {**four, "frames": 101},
+        ),
+    )

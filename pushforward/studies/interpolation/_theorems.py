@@ -7,7 +7,7 @@ import numpy as np
 import pushforward as pf
 from pushforward.control import steer
 from pushforward.control.steering.controls import Consensus
-from pushforward.control.steering.geometry import Cloud
+from pushforward.control.steering.targets import Cloud
 from pushforward.errors import InputError
 from pushforward.studies.interpolation.study import (
     POINTS,

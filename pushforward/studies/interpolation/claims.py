@@ -10,7 +10,7 @@ from pushforward.control.steering.controls import (
     Pull,
     leg_time,
 )
-from pushforward.control.steering.geometry import Cloud, angles, unit
+from pushforward.control.steering.targets import Cloud, angles, unit
 from pushforward.studies.interpolation import _theorems
 from pushforward.studies.interpolation.study import (
     SPACE,

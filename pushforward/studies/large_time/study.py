@@ -17,11 +17,11 @@ from pushforward.control.neural.first_order import Adam, AdamThenLBFGS
 from pushforward.control.neural.gauss_newton import ILQR
 from pushforward.control.neural.losses import L1, L2, SquaredHinge
 from pushforward.control.neural.problem import RungeKutta, TrainingProblem
+from pushforward.control.neural.proximal import Fista
+from pushforward.control.neural.sparse_training import SparseTrained, sparsify
 from pushforward.control.neural.targets import chess, circles, lifted, target_problem
 from pushforward.control.neural.trained import Trained
 from pushforward.control.neural.training import optimize, sweep_horizons
-from pushforward.control.sparsity.fista import Fista
-from pushforward.control.sparsity.training import SparseTrained, sparsify
 from pushforward.studies import AbstractParameters
 
 TITLE = "Large time: what deep networks do as depth grows"

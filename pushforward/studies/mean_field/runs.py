@@ -1,6 +1,7 @@
 """The runs behind figures and claims, as experiments, and what both share of them."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +9,7 @@ import numpy as np
 
 import pushforward as pf
 from pushforward import theory
+from pushforward.studies import Preset
 from pushforward.studies.mean_field.study import Parameters
 
 CIRCLE = pf.Circle()
@@ -195,3 +197,36 @@ def given_the_noise(sigma: float, h: float, t1: float, seed: int):
     draw = lambda k: noise.shared(jax.random.fold_in(key, k), h, 2)  # noqa: E731
     increments = np.asarray(jax.vmap(draw)(jnp.arange(round(t1 / h))))
     return run, theory.noisy.common_noise_path(R_0, increments, h)
+
+
+SHOWN_BETA, TOKENS = 1.0, 256
+RATIOS = {"below": 0.8, "above": 2.0}  # kappa over its threshold
+WORDS = {
+    "below": "With this much noise tokens stay spread, whatever the attention does.",
+    "above": "With less noise tokens gather: the order parameter settles near {:.2f}.",
+}
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """The bifurcation from the uniform state, on both sides."""
+    return tuple(_side(p, name, ratio) for name, ratio in RATIOS.items())
+
+
+def _side(p: Parameters, name: str, ratio: float) -> Preset:
+    kappa = ratio * theory.stability.noise_threshold(SHOWN_BETA, 2)
+    # The explorer's USA runs slower by e^beta, and so does its noise.
+    sigma = math.sqrt(2 / kappa * math.exp(-SHOWN_BETA))
+    state = {
+        "model": "usa",
+        "d": 2,
+        "n": TOKENS,
+        "beta": SHOWN_BETA,
+        "seed": p.seed,
+        "noise": round(sigma, 6),
+        "solver": "heun",
+        "h": 0.1,
+        "t1": 100.0,
+    }
+    order = theory.noisy.stationary_modes(SHOWN_BETA, kappa, 1)[1]
+    title = f"Noise bifurcation: κ = {ratio:g} times the threshold"
+    return Preset(f"noise-{name}", title, WORDS[name].format(order), state)

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pushforward.statistics.admissible import MassGate, admissible_pairs
-from pushforward.statistics.feature_distances import (
+from pushforward.statistics.matching.distances import (
     CorrelationDistance,
+    MassGate,
+    admissible_pairs,
     joint_distances,
 )
-from pushforward.statistics.joint_matching import match_jointly
+from pushforward.statistics.matching.joint_matching import match_jointly
 from pushforward.studies import Claim, at_least, at_most, open_claim, within
 from pushforward.studies.metabolomics.paired_tables import (
     MEDIUM,

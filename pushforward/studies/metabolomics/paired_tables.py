@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
-from pushforward.statistics.joint_matching import JointMatching
-from pushforward.statistics.tables import FeatureTable
+from pushforward.statistics.matching.joint_matching import JointMatching
+from pushforward.statistics.tables.tables import FeatureTable
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pushforward.statistics.matching import Matching, match
+from pushforward.statistics.matching.matching import Matching, match
 from pushforward.studies import AbstractParameters
 from pushforward.studies.metabolomics.paired_tables import (
     HIGH,

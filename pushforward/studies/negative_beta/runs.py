@@ -3,6 +3,7 @@
 import numpy as np
 
 import pushforward as pf
+from pushforward.studies import Preset
 from pushforward.studies.negative_beta.study import Parameters
 
 # tokens -> (angles near a state of three clusters, betas on both sides)
@@ -41,3 +42,33 @@ def random(seed: int) -> pf.Experiment:
     """Five tokens from a random start at beta = -0.16."""
     field = pf.UnnormalizedAttention(-0.16)
     return pf.Experiment(pf.Uniform(5, 2), field, 400.0, save=2, seed=seed)
+
+
+WORDS = {
+    -1.46: ("below", "Three clusters of 1, 2 and 2 tokens balance."),
+    -1.42: ("above", "The same start synchronizes."),
+}
+
+
+def states(p: Parameters) -> tuple[Preset, ...]:
+    """The same start, two values of beta."""
+    theta = angles(5)
+    points = np.stack([np.cos(theta), np.sin(theta)], axis=1)
+    common = {
+        "model": "usa",
+        "d": 2,
+        "n": 5,
+        "init": "equispaced",
+        "moved": [[i, x] for i, x in enumerate(points.tolist())],
+        "clock": "log",
+        "t1": 1e4,
+    }
+    return tuple(
+        Preset(
+            f"five-{side}",
+            f"Five tokens at β = {beta:g}",
+            claim,
+            {**common, "beta": beta},
+        )
+        for beta, (side, claim) in WORDS.items()
+    )

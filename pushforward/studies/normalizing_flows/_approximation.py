@@ -3,13 +3,13 @@
 import numpy as np
 
 from pushforward.control import normalizing
-from pushforward.control.normalizing.diffeomorphisms import (
+from pushforward.control.normalizing.grids import centers
+from pushforward.control.normalizing.rearrangements import (
     cell_numbers,
     image_areas,
+    nearest_assignment,
     whole_widths,
 )
-from pushforward.control.normalizing.grids import centers
-from pushforward.control.normalizing.rearrangements import nearest_assignment
 from pushforward.studies import Claim
 from pushforward.studies.normalizing_flows._runs import (
     PUBLISHED,

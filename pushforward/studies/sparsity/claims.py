@@ -8,9 +8,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pushforward.control.neural.losses import Distance
+from pushforward.control.neural.proximal import (
+    Lumped,
+    bounded_l1_prox,
+    lumped_objective,
+    piece_costs,
+)
 from pushforward.control.neural.targets import circles, lifted
-from pushforward.control.sparsity.fista import bounded_l1_prox
-from pushforward.control.sparsity.lumped import Lumped, lumped_objective, piece_costs
 from pushforward.studies._claims import Claim, at_least, at_most, place, within
 from pushforward.studies.sparsity.study import (
     BOUND,

@@ -19,16 +19,15 @@ from pushforward.control.neural.losses import (
 )
 from pushforward.control.neural.problem import Parameters as Weights
 from pushforward.control.neural.problem import TrainingProblem
-from pushforward.control.neural.targets import circles, lifted
-from pushforward.control.neural.trained import Trained
-from pushforward.control.neural.training import optimize
-from pushforward.control.sparsity.fista import Fista
-from pushforward.control.sparsity.lumped import Lumped
-from pushforward.control.sparsity.training import (
+from pushforward.control.neural.proximal import Fista, Lumped
+from pushforward.control.neural.sparse_training import (
     SparseTrained,
     finish_sparse,
     minimize_active,
 )
+from pushforward.control.neural.targets import circles, lifted
+from pushforward.control.neural.trained import Trained
+from pushforward.control.neural.training import optimize
 from pushforward.studies import AbstractParameters
 
 TITLE = "Sparsity: the L1 penalty switches layers off after a finite depth"

@@ -5,9 +5,13 @@ import importlib.util
 import numpy as np
 
 from pushforward.control.classical import differential_riccati, semi_lagrangian_value
-from pushforward.control.classical.cubic import CubicBoundary, tie
-from pushforward.control.classical.heat import boundary_heat, interior_heat
-from pushforward.control.classical.transport import optimal_transport_inflow
+from pushforward.control.classical.heat import (
+    CubicBoundary,
+    boundary_heat,
+    interior_heat,
+    tie,
+)
+from pushforward.control.classical.wave import optimal_transport_inflow
 from pushforward.studies._claims import Claim
 from pushforward.studies.turnpike._waves import (
     grid_null_control,

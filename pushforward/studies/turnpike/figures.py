@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.control.classical.cubic import CubicBoundary, tie
-from pushforward.control.classical.transport import optimal_transport_inflow
+from pushforward.control.classical.heat import CubicBoundary, tie
 from pushforward.control.classical.wave import (
     NoTracking,
     PositionAndVelocity,
     Tracking,
+    optimal_transport_inflow,
     wave_hamiltonian,
 )
 from pushforward.plot.control import (

@@ -1,0 +1,1 @@
+"""Solvers: begin with `_solver.py`; one method a file."""

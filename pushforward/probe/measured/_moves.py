@@ -1,0 +1,167 @@
+"""Which tokens pulled which: the most telling moves, and who moved tokens at all."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pushforward._checks import whole
+from pushforward.flows import Trajectory
+from pushforward.observables import Clusters
+from pushforward.probe._recording import Recording, load_any
+from pushforward.probe.measured._split import MotionSplit, split_motion
+
+PULLERS = 5  # sources of a token's motion that are kept
+RADIUS = 0.6  # of the clusters that a pull is along or against
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """One token that one head turned toward or away from what another token holds.
+
+    `angle` is how far the layer turned the token, in degrees. The shares of attention,
+    perceptron and norms sum to one; `pull` is the part of attention that `head` brought
+    from `source`. `along` is the cosine of that pull with the way to the rest of the
+    token's cluster; None for a token that stands alone.
+    """
+
+    layer: int
+    token: int
+    head: int
+    source: int
+    angle: float
+    pull: float
+    attention: float
+    perceptron: float
+    norms: float
+    along: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class MotionSummary:
+    """Who moved the tokens: by layer, and the moves that tell most.
+
+    `attention`, `perceptron` and `norms` are medians over tokens of the shares of the
+    motion along itself, which sum to one for each token. `sources[l, i]` are the other
+    tokens that moved token i most in layer l, all heads together, and `pulls[l, i]`
+    their shares of its motion; negative ones held it back.
+    """
+
+    attention: Float[np.ndarray, "l"]
+    perceptron: Float[np.ndarray, "l"]
+    norms: Float[np.ndarray, "l"]
+    moves: tuple[Move, ...]
+    sources: Int[np.ndarray, "l n k"]
+    pulls: Float[np.ndarray, "l n k"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        shares = {
+            name: getattr(self, name).tolist()
+            for name in ("attention", "perceptron", "norms")
+        }
+        return shares | {"moves": [dataclasses.asdict(move) for move in self.moves]}
+
+
+def motion_summary(model: Any, recording: Recording, count: int = 10) -> MotionSummary:
+    """Split the motion of every layer; keep its shares and the most telling moves."""
+    count = whole("count", count, 1, "It is a number of moves.")
+    model = load_any(model)
+    candidates: list[tuple[float, Move]] = []
+    shares, pullers = [], []
+    for k in range(min(recording.depth, model.transformer.depth)):
+        split = split_motion(model, recording, k)
+        two = [split.share("attention"), split.share("perceptron")]
+        parts = (*two, 1 - two[0] - two[1])
+        shares.append([float(np.median(part)) for part in parts])
+        candidates += _best(split, recording, count)
+        pullers.append(_pullers(split))
+    chosen = _chosen(candidates, count)
+    trajectory = recording.trajectory()
+    moves = [_placed(move, model, recording, trajectory) for move in chosen]
+    attention, push, norms = np.array(shares).T
+    sources, pulls = (np.stack(part) for part in zip(*pullers, strict=True))
+    return MotionSummary(attention, push, norms, tuple(moves), sources, pulls)
+
+
+def _pullers(split: MotionSplit) -> tuple[np.ndarray, np.ndarray]:
+    """Who pulled each token most, and the shares of its motion."""
+    total = split.shares.sum(axis=0)
+    np.fill_diagonal(total, 0.0)
+    most = np.argsort(-np.abs(total), axis=1, kind="stable")[:, :PULLERS]
+    return most, np.take_along_axis(total, most, axis=1)
+
+
+def telling_moves(
+    model: Any, recording: Recording, count: int = 10
+) -> tuple[Move, ...]:
+    """The moves that one other token explains best: far, and by a large share.
+
+    Ordered by angle times share; at most two of a layer and one of a pair of tokens.
+    """
+    return motion_summary(model, recording, count).moves
+
+
+def _chosen(candidates: list[tuple[float, Move]], count: int) -> list[Move]:
+    chosen: list[Move] = []
+    for _, move in sorted(candidates, key=lambda one: -one[0]):
+        pair = {move.token, move.source}
+        known = any(pair == {other.token, other.source} for other in chosen)
+        crowded = sum(other.layer == move.layer for other in chosen) >= 2
+        if not known and not crowded and len(chosen) < count:
+            chosen.append(move)
+    return chosen
+
+
+def _best(
+    split: MotionSplit, recording: Recording, count: int
+) -> list[tuple[float, Move]]:
+    k = split.layer
+    before, after = (_unit(recording.hidden[j].astype(float)) for j in (k, k + 1))
+    cosine = np.clip((before * after).sum(axis=1), -1, 1)
+    angles = np.degrees(np.arccos(cosine))
+    others = np.where(np.eye(len(angles), dtype=bool)[None], 0.0, split.shares)
+    strongest = others.max(axis=(0, 2))
+    rows = np.argsort(-angles * strongest)[:count]
+    parts = {name: split.share(name) for name in ("attention", "perceptron")}
+    found = []
+    for i in rows:
+        h, j = np.unravel_index(np.argmax(others[:, i]), others[:, i].shape)
+        move = Move(
+            layer=k,
+            token=int(i),
+            head=int(h),
+            source=int(j),
+            angle=float(angles[i]),
+            pull=float(others[h, i, j]),
+            attention=float(parts["attention"][i]),
+            perceptron=float(parts["perceptron"][i]),
+            norms=float(split.share("residual")[i] + split.share("norm")[i]),
+            along=None,
+        )
+        found.append((float(angles[i] * strongest[i]), move))
+    return found
+
+
+def _placed(
+    move: Move, model: Any, recording: Recording, trajectory: Trajectory
+) -> Move:
+    """A move with the cosine of its pull and the way to the rest of the cluster."""
+    labels = np.asarray(Clusters(RADIUS)(trajectory[move.layer]).labels)
+    rest = np.flatnonzero(labels == labels[move.token])
+    rest = rest[rest != move.token]
+    if not len(rest):
+        return move
+    x = _unit(recording.hidden[move.layer].astype(float))
+    way = x[rest].mean(axis=0) - x[move.token]
+    split = split_motion(model, recording, move.layer)
+    pull = split.pull(move.head, move.token, move.source)
+    sizes = np.linalg.norm(way) * np.linalg.norm(pull)
+    return dataclasses.replace(move, along=float(way @ pull / max(sizes, 1e-300)))
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    return x / np.linalg.norm(x, axis=1, keepdims=True)

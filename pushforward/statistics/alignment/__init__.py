@@ -1,0 +1,1 @@
+"""Unknown labels found from covariances: begin with `covariances.py`."""

@@ -1,0 +1,1 @@
+"""Features of two tables or more, matched: begin with `matching.py`."""

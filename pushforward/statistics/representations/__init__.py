@@ -1,0 +1,1 @@
+"""Distances between representations: begin with `gulp.py`."""

@@ -1,0 +1,1 @@
+"""Tables of laboratories: begin with `tables.py`, then `table_files.py`."""

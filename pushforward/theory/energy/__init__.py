@@ -1,0 +1,1 @@
+"""Energies: uniform tokens, landscapes, stability, collapse; open `uniform.py`."""

@@ -1,0 +1,1 @@
+"""Two tokens, equiangular tokens, one query among many keys: open `two_tokens.py`."""

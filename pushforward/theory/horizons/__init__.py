@@ -1,0 +1,1 @@
+"""Depth as a long horizon: open `depth.py`, then `turnpike.py`."""

@@ -1,0 +1,1 @@
+"""Noise against attention: open `noisy.py`, then `transition.py`."""

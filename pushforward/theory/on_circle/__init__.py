@@ -1,0 +1,1 @@
+"""Tokens on the circle: thresholds, plateaus, oscillators; open `circle.py`."""

@@ -1,0 +1,1 @@
+"""Causal attention: centers, and the middle that is lost; open `causal.py`."""

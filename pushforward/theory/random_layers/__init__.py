@@ -1,0 +1,1 @@
+"""Fresh random weights in every layer: open `homogenized.py`."""

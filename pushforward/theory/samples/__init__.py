@@ -1,0 +1,1 @@
+"""Samples and their densities: open `density_modes.py`."""

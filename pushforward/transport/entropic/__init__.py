@@ -1,0 +1,1 @@
+"""Entropic transport: begin with `_sinkhorn.py`, then `_entropic.py`."""

@@ -1,0 +1,1 @@
+"""Exact transport: begin with `_exact.py`."""

@@ -1,0 +1,1 @@
+"""Spaces without common coordinates: begin with `_gromov.py`."""

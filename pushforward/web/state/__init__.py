@@ -1,0 +1,1 @@
+"""What the page shows, as an experiment: begin with `_state.py`."""
