@@ -98,22 +98,33 @@ def _together(experiments: list[Experiment], observe: list[Callable]) -> Observa
     program = _program(_Example(experiments[0], observe[0]))
     width, parts = _width(experiments[0]), []
     pairs = list(zip(experiments, observe, strict=True))
+    numbers = _inputs(pairs)
+    seeds = np.array([e.seed for e in experiments])
     for begin in range(0, len(pairs), width):
-        some = pairs[begin : begin + width]
-        filled = some + [some[0]] * (width - len(some))
-        numbers = [_numbers_and_rest(e, f)[0] for e, f in filled]
-        stacked = jax.tree_util.tree_map(_stacked, *numbers)
-        seeds = np.array([e.seed for e, _ in filled])
-        times, values, status = program(stacked, seeds)
-        parts.append((values[: len(some)], status[: len(some)]))
+        # the last program is filled up with copies of its first system
+        some = np.arange(begin, begin + width)
+        some = np.where(some < len(pairs), some, begin)
+        stacked = jax.tree_util.tree_map(lambda a: a[some], numbers)  # noqa: B023
+        times, values, status = program(stacked, seeds[some])
+        count = min(width, len(pairs) - begin)
+        parts.append((values[:count], status[:count]))
     values = np.concatenate([np.asarray(v) for v, _ in parts])
     status = np.concatenate([np.asarray(s) for _, s in parts])
     return Observations(np.asarray(times[0]), values, status == 0)
 
 
-def _stacked(*leaves: Array) -> np.ndarray:
-    """On the host: stacked on a device, thousands of leaves would be a program."""
-    return np.stack(jax.device_get(leaves))
+def _inputs(pairs: list[tuple[Experiment, Callable]]) -> Any:
+    """The numbers of all systems, stacked on the host.
+
+    All have the structure of the first one, whose leaves say which are numbers: taking
+    thousands of systems apart, or stacking on a device, would last longer than the run.
+    """
+    numbers, _ = _numbers_and_rest(*pairs[0])
+    chosen = jax.tree_util.tree_leaves(_is_input(*pairs[0]))
+    rows = [jax.tree_util.tree_leaves(_parts(*pair)) for pair in pairs]
+    picked = [c for c, yes in zip(zip(*rows, strict=True), chosen, strict=True) if yes]
+    columns = [np.stack(jax.device_get(column)) for column in picked]
+    return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(numbers), columns)
 
 
 class _Example:
@@ -177,18 +188,27 @@ def _one_by_one(experiments: list[Experiment], observe: list[Callable]) -> Obser
     return Observations(times, values, np.array(arrived))
 
 
-def _numbers_and_rest(experiment: Experiment, observe: Callable):
-    """Arrays that a program takes as input, and all that is compiled into it.
+def _parts(experiment: Experiment, observe: Callable) -> tuple:
+    """What may hold numbers."""
+    return experiment.start, experiment.field, experiment.noise, observe
+
+
+def _is_input(experiment: Experiment, observe: Callable) -> tuple:
+    """Which leaves a program takes as input; all else is compiled into it.
 
     A field that switches in time is compiled in: steps end at its switches.
     """
-    field = experiment.field
-    parts = (experiment.start, field, experiment.noise, observe)
-    is_input = jax.tree_util.tree_map(eqx.is_array, parts)
-    if len(field.switch_times()):
-        fixed = jax.tree_util.tree_map(lambda leaf: False, field)
-        is_input = (is_input[0], fixed, *is_input[2:])
-    return eqx.partition(parts, is_input)
+    start, field, noise, look = jax.tree_util.tree_map(
+        eqx.is_array, _parts(experiment, observe)
+    )
+    if len(experiment.field.switch_times()):
+        field = jax.tree_util.tree_map(lambda leaf: False, field)
+    return start, field, noise, look
+
+
+def _numbers_and_rest(experiment: Experiment, observe: Callable):
+    """Arrays that a program takes as input, and all that is compiled into it."""
+    return eqx.partition(_parts(experiment, observe), _is_input(experiment, observe))
 
 
 def _fixed(e: Experiment) -> str:
