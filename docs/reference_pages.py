@@ -1,8 +1,8 @@
 """The reference, written from the program: rooms, command line, bibliography."""
 
 import importlib
+import inspect
 import pathlib
-import pkgutil
 import re
 import shutil
 
@@ -61,11 +61,12 @@ def api(room: str, packages: list[str]) -> str:
     inside = importlib.import_module(f"pushforward.{room}")
     parts = [f"# pushforward.{room}"]
     if room == "theory":
-        found = pkgutil.iter_modules(inside.__path__)
-        packages = [f"theory.{m.name}" for m in found if not m.name.startswith("_")]
+        packages = [f"theory.{name}" for name in sorted(modules_of(inside))]
         parts.append((inside.__doc__ or "").strip().splitlines()[0])
     for package in packages:
-        lines = [f".. automodule:: pushforward.{package}"]
+        name = package.removeprefix("theory.")
+        where = modules_of(inside).get(name, f"pushforward.{package}")
+        lines = [f".. automodule:: {where}"]
         if room != "theory" and package != "control.estimators":
             lines.append("   :imported-members:")
         if package in ELSEWHERE:
@@ -75,6 +76,15 @@ def api(room: str, packages: list[str]) -> str:
         body = "\n".join(lines)
         parts.append(f"```{{eval-rst}}\n{body}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def modules_of(room) -> dict[str, str]:
+    """The public modules of a room by the names that users type, and where they lie."""
+    found = {
+        name: value for name, value in vars(room).items() if inspect.ismodule(value)
+    }
+    homes = {name: module.__name__ for name, module in found.items()}
+    return {name: home for name, home in homes.items() if home.count(".") == 3}
 
 
 def bibliography() -> str:

@@ -83,7 +83,7 @@ def test_a_gaussian_and_its_tokens():
 
 def test_tokens_find_vertices():
     p = studies.parameters("frank_wolfe")
-    x = np.asarray(frank_wolfe.experiments(p)["polygon"].run().points)
+    x = np.asarray(frank_wolfe.in_the_explorer(p)["polygon"].run().points)
     assert x.shape[1] == 65 and np.array_equal(x[-1, :5], VERTICES)
     apart = np.linalg.norm(x[-1, :, None] - VERTICES, axis=2).min(axis=1)
     assert apart.max() < 1e-3

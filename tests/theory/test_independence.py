@@ -21,7 +21,7 @@ def imported(path):
             yield node.module or "pushforward.theory" if node.level <= 1 else "parent"
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda p: p.name)
 def test_theory_imports_no_simulator(path):
     for name in imported(path):
         own = name == "pushforward.errors" or name.startswith("pushforward.theory")

@@ -9,9 +9,9 @@ import json
 import pathlib
 
 import numpy as np
-from pushforward.web._story import MODEL_FILE, SENTENCE
 
 from pushforward import probe
+from pushforward.web.state._presets import MODEL_FILE, SENTENCE
 
 FOLDER = pathlib.Path(__file__).parents[2] / "pushforward/web/server/states"
 MODEL = "minilm"
