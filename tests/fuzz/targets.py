@@ -383,8 +383,9 @@ SPECIAL = {
 
 
 def of_theory():
-    homes = {k: v for k, v in vars(pf.theory).items() if inspect.ismodule(v)}
-    for subject, home in homes.items():
+    for subject, home in vars(pf.theory).items():
+        if subject.startswith("_") or not inspect.ismodule(home):
+            continue
         for name, call in vars(home).items():
             own = inspect.isfunction(call) and call.__module__ == home.__name__
             if own and not name.startswith("_"):
