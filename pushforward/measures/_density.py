@@ -99,8 +99,9 @@ class Density(AbstractMeasure):
         if not is_traced(b) and not float(b) >= 0:
             raise InputError(f"`bandwidth` must not be negative, got {float(b):g}.")
         basis = basis_of(mu.space, resolution)
-        c = basis.moments(mu.points, mu.weights)
-        return cls(basis, c * jnp.exp(-(b**2) / 2 * basis.eigenvalues))
+        atoms = (mu.points, mu.weights)  # in float64, whatever the tokens are in
+        c = basis.moments(*(jnp.asarray(a, float) for a in atoms))
+        return cls(basis, c / c[0] * jnp.exp(-(b**2) / 2 * basis.eigenvalues))
 
     def perturbed(self, k: int, amplitude: Number, m: int = 0) -> Density:
         """The same with `amplitude` added to the real part of mode (k, m), k >= 1."""

@@ -63,6 +63,14 @@ def test_gradient_is_the_derivative_along_the_frame(basis):
         np.testing.assert_allclose(gradient[:, q], numerical, atol=2e-6)
 
 
+@pytest.mark.parametrize("space", [pf.Circle(), pf.Sphere(3), pf.Sphere(5)], ids=repr)
+def test_modes_of_float32_tokens_are_float64(space):
+    mu = pf.Particles.uniform(space, 7, key=jax.random.key(0))
+    found = pf.observables.Mode(2)(mu.astype("float32"))
+    assert found.dtype in (jnp.float64, jnp.complex128)
+    np.testing.assert_allclose(found, pf.observables.Mode(2)(mu), atol=1e-6)
+
+
 # On the circle and S^2 `from_particles` takes their own bases, not the zonal ones.
 OWN = [pf.Fourier(9), pf.Zonal(9, 8), pf.Harmonics(6)]
 
