@@ -20,22 +20,31 @@ from pushforward.transport.entropic._sinkhorn import Problem, log_of
 
 
 class Certificate(NamedTuple):
-    """A coupling P(f, g) + u v^T, what it costs, and bounds of the minimum."""
+    """A coupling P(f, g) + u v^T, and bounds of the minimum."""
 
     f: Float[Array, "n"]
     g: Float[Array, "m"]
     u: Float[Array, "n"]
     v: Float[Array, "m"]
-    cost: Float[Array, ""]
+    rows: Float[Array, "n"]  # the sums of P(f, g)
+    columns: Float[Array, "m"]
     value: Float[Array, ""]  # at most this much is attained
     dual: Float[Array, ""]  # and nothing below this
 
+    def reversed(self) -> "Certificate":
+        """With rows and columns exchanged."""
+        total = jnp.sum(self.u)
+        share = self.u / jnp.where(total > 0, total, 1.0)
+        return Certificate(
+            self.g, self.f, total * self.v, share, self.columns, self.rows,
+            self.value, self.dual,
+        )  # fmt: skip
+
 
 @jax.jit
-def balanced(problem: Problem, f: Array, g: Array) -> Certificate:
-    """For exact marginals; f must be the best for g."""
+def balanced(problem: Problem, f: Array, g: Array, best: Array) -> Certificate:
+    """For exact marginals; f must be the best for g, and `best` for f."""
     a, b, eps = problem.a, problem.b, problem.eps
-    best = problem.columns(f, eps)
     lower = jnp.minimum(g, best)
     over = (f - problem.rows(lower, eps)) / eps
     rows, u = a * jnp.exp(over), -a * jnp.expm1(over)
@@ -45,19 +54,17 @@ def balanced(problem: Problem, f: Array, g: Array) -> Certificate:
     s, lacking = jnp.sum(u), jnp.sum(missing)
     v = missing / jnp.where(lacking > 0, lacking, 1.0)
     scaled = rows @ f + columns @ lower - eps * (1 - s) * jnp.log1p(-s)
-    added = problem.pairing.product_cost(u, v)
     share = u / jnp.where(s > 0, s, 1.0)
     spread = s * (_relative(share, a) + _relative(v, b))
-    cost = _cost(problem, rows, lower) + added
-    value = scaled + added + eps * spread
-    return Certificate(f, lower, u, v, cost, value, a @ f + b @ g)
+    value = scaled + problem.pairing.product_cost(u, v) + eps * spread
+    return Certificate(f, lower, u, v, rows, columns, value, a @ f + b @ best)
 
 
 @jax.jit
-def unbalanced(problem: Problem, f: Array, g: Array) -> Certificate:
+def unbalanced(problem: Problem, f: Array, g: Array, best: Array) -> Certificate:
     """Where the marginals are free: any coupling will do."""
     a, b, eps, rho = problem.a, problem.b, problem.eps, problem.rho
-    kappa = problem.kappa(eps)
+    g, kappa = best, problem.kappa(eps)
     rows = a * jnp.exp((f - problem.rows(g, eps) / kappa) / eps)
     columns = b * jnp.exp((g - problem.columns(f, eps) / kappa) / eps)
     made = jnp.sum(rows) - jnp.sum(a) * jnp.sum(b)
@@ -66,13 +73,15 @@ def unbalanced(problem: Problem, f: Array, g: Array) -> Certificate:
     value = rows @ f + columns @ g - eps * made + rho * penalty
     dual = -eps * made - rho * (a @ jnp.expm1(-f / rho) + b @ jnp.expm1(-g / rho))
     nothing = (jnp.zeros_like(a), jnp.zeros_like(b))
-    return Certificate(f, g, *nothing, _cost(problem, rows, g), value, dual)
+    return Certificate(f, g, *nothing, rows, columns, value, dual)
 
 
-def _cost(problem: Problem, rows: Array, g: Array) -> Float[Array, ""]:
-    """<C, P(f, g)> for a coupling with these row sums."""
-    logs = log_of(problem.b) + g / problem.eps
-    return rows @ problem.pairing.costs(logs, problem.eps)
+@jax.jit
+def cost(problem: Problem, c: Certificate) -> Float[Array, ""]:
+    """<C, P>, which takes one more sum."""
+    logs = log_of(problem.b) + c.g / problem.eps
+    own = c.rows @ problem.pairing.costs(logs, problem.eps)
+    return own + problem.pairing.product_cost(c.u, c.v)
 
 
 def _relative(p: Array, q: Array) -> Float[Array, ""]:

@@ -44,7 +44,8 @@ class Limits(eqx.Module):
 @jax.custom_jvp
 def potentials(problem: Problem, limits: Limits) -> tuple[Array, Array, Array]:
     """(f, g), differentiable, f the best for g, and what the marginals lack."""
-    state = advance(problem, started(problem), limits.tol, limits.most)
+    tol = jnp.maximum(limits.tol, problem.floor())
+    state = advance(problem, started(problem), tol, limits.most)
     state = finished(problem, state)
     return state.f, state.g, state.error
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,17 +18,21 @@ from pushforward.transport._costs import Cost, SquaredDistance
 from pushforward.transport.entropic import _certificate
 from pushforward.transport.entropic._entropic_plan import EntropicPlan, as_potentials
 from pushforward.transport.entropic._sinkhorn import (
+    MEMORY,
     Problem,
     State,
     advance,
-    finished,
+    one_step,
     started,
     unfinished,
 )
 from pushforward.transport.entropic._tables import pairing_of
 
-TIGHTER = 0.1  # the marginals' tolerance, when the gap is not yet as asked
+SAFETY = 0.5  # of the marginal error at which the gap should be as asked
 SPOKEN = 1.0  # seconds between two words of progress
+MANY = 2**22  # pairs: from here on first steps in single precision pay
+DIGITS = 2.0**29  # that double has beyond single precision
+BLURRED = 1e-2  # a marginal error so large is not worth the steps
 
 Progress = Callable[[int, float], object]
 
@@ -106,7 +111,7 @@ def unbalanced_plan(
 def _problem(a: Atoms, b: Atoms, eps: float, rho: float, cost: Cost) -> Problem:
     pairing = pairing_of(cost, a.points, b.points)
     numbers = (a.weights, b.weights, float(eps), float(rho))
-    return Problem(pairing, *(jnp.asarray(value) for value in numbers))
+    return Problem(pairing, *(jnp.asarray(value, float) for value in numbers))
 
 
 def solved(
@@ -123,31 +128,67 @@ def solved(
     """
     tol = above_zero("tol", limits[0], "It bounds the gap, in units of eps.")
     most = whole("iterations", limits[1], 1)
-    quick, known = _cast((problem, warm), dtype)
-    state, own = started(quick, known), problem.a.dtype
-    eps, floor = float(problem.eps), float(quick.floor())
-    certify = _certificate.unbalanced
-    if np.isinf(float(problem.rho)):
-        certify = _certificate.balanced
-    aim = tol
+    eps, exact = float(problem.eps), bool(np.isinf(float(problem.rho)))
+    certify = _certificate.balanced if exact else _certificate.unbalanced
+    floor, spread = map(float, _scales(problem))
+    single, blurred = dtype == np.float32, floor * DIGITS
+    if single or (_many(problem) and blurred < BLURRED):
+        quick, known = _cast((problem, warm), np.float32)
+        goals = (max(tol, blurred), max(tol, blurred / 8))
+        state = _in_single(quick, started(quick, known), goals, most, progress)
+        there = bool(state.eps <= quick.eps)
+        state = _cast(state, problem.a.dtype)
+        state = state._replace(eps=problem.eps if there else state.eps)
+    else:
+        state = started(problem, warm)
+    # half of the error is mass that is spread as a product, at that cost
+    aim = tol * min(1.0, eps / max(spread, eps)) if exact else tol
     while True:
-        state = _advanced(quick, state, aim, most, progress)
-        last = finished(problem, _cast(state, own))
-        found = certify(problem, last.f, last.g)
-        enough = float(found.value - found.dual) <= tol * eps
-        if enough or int(state.steps) >= most or aim <= floor:
+        if not single:
+            state = _advanced(problem, state, max(aim, floor), most, progress)
+        if single or not np.isfinite(float(state.error)):
+            state = one_step(problem, state)
+        found = certify(problem, *state.last())
+        gap = float(found.value - found.dual)
+        if gap <= tol * eps or int(state.steps) >= most or single or aim <= floor:
             break
-        aim *= TIGHTER
-    potentials = (np.asarray(last.f), np.asarray(last.g))
+        aim = float(state.error) * min(1.0, max(tol * eps / gap, 1e-3)) * SAFETY
+    f, g, _ = (np.asarray(h) for h in state.last())
     count = int(state.steps)
-    return _settled(EntropicPlan(*atoms, potentials, count, problem, found), eps)
+    return _settled(EntropicPlan(*atoms, (f, g), count, problem, found), eps)
+
+
+@jax.jit
+def _scales(problem: Problem) -> tuple[Array, Array]:
+    """The error that rounding leaves, and what the product of the measures costs."""
+    cost = problem.pairing.product_cost(problem.a, problem.b)
+    return problem.floor(), cost
+
+
+def _many(problem: Problem) -> bool:
+    """Whether there are so many pairs that half of the digits first save time."""
+    (n,), (m,) = problem.a.shape, problem.b.shape
+    return n * m > MANY and not problem.pairing.near_linear
+
+
+def _in_single(
+    problem: Problem,
+    state: State,
+    goals: tuple[float, float],
+    most: int,
+    progress: Progress,
+) -> State:
+    """As far as float32 goes for sure, and then a few steps further if these help."""
+    state = _advanced(problem, state, goals[0], most, progress)
+    last = min(most, int(state.steps) + MEMORY)
+    return _advanced(problem, state, goals[1], last, progress)
 
 
 def _advanced(
     problem: Problem, state: State, tol: float, most: int, progress: Progress
 ) -> State:
     """Many steps at a time, as many as take about a second: it can be interrupted."""
-    goal = jnp.asarray(max(tol, float(problem.floor())), problem.a.dtype)
+    goal = jnp.asarray(tol, problem.a.dtype)
     stride = 1
     while bool(unfinished(state, goal, jnp.asarray(most))):
         clock = time.monotonic()
@@ -160,6 +201,7 @@ def _advanced(
     return state
 
 
+@partial(jax.jit, static_argnums=1)
 def _cast(tree: Any, dtype: Any) -> Any:
     """Floats in another precision; counts stay."""
     floating = lambda z: jnp.issubdtype(z.dtype, jnp.floating)  # noqa: E731

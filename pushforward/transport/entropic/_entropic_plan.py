@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from jaxtyping import Array, Float
 
 from pushforward.errors import InputError
 from pushforward.transport._atoms import Atoms, affordable, values_at
+from pushforward.transport.entropic import _certificate
 from pushforward.transport.entropic._certificate import Certificate
 from pushforward.transport.entropic._sinkhorn import Problem, log_of
 
@@ -39,10 +41,10 @@ class EntropicPlan:
         numbers = f"value={self.value:.6g}, gap={self.gap:.1e}"
         return f"EntropicPlan({size}, {numbers}, iterations={self.iterations})"
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """sum_ij C_ij P_ij."""
-        return float(self.certificate.cost)
+        return float(_certificate.cost(self.problem, self.certificate))
 
     @property
     def value(self) -> float:
@@ -105,17 +107,15 @@ class EntropicPlan:
 
     def reversed(self) -> EntropicPlan:
         """The same coupling, of nu with mu."""
-        p, c = self.problem, self.certificate
+        p = self.problem
         problem = Problem(p.pairing.flipped(), p.b, p.a, p.eps, p.rho)
-        total = jnp.sum(c.u)
-        share = c.u / jnp.where(total > 0, total, 1.0)
         return replace(
             self,
             source=self.target,
             target=self.source,
             potentials=self.potentials[::-1],
             problem=problem,
-            certificate=c._replace(f=c.g, g=c.f, u=total * c.v, v=share),
+            certificate=self.certificate.reversed(),
         )
 
     def gradient(self) -> Float[np.ndarray, "n d"]:

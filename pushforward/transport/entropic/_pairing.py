@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pushforward.sums import Auto, Kernel
+from pushforward.sums import Auto, Kernel, Spectral, choose
 
 ON_SPHERE = 1e-12  # so near to the sphere, sums may use its harmonics
 
@@ -72,12 +72,17 @@ class AbstractPairing(eqx.Module):
         """sum_ij a_i b_j c_ij."""
 
     @abc.abstractmethod
-    def largest(self) -> Float[Array, ""]:
-        """A bound of |c_ij|."""
+    def size(self) -> Float[Array, ""]:
+        """How large the numbers are, in the mean, that make up c_ij."""
 
+    @abc.abstractmethod
     def spread(self) -> Float[Array, ""]:
         """How far c_ij varies beyond a sum p_i + q_j: where annealing begins."""
-        return self.largest()
+
+    @property
+    def near_linear(self) -> bool:
+        """Whether sums look at less than all pairs, in double precision."""
+        return False
 
     @abc.abstractmethod
     def table(self) -> Float[Array, "n m"]:
@@ -153,11 +158,15 @@ class InnerPairing(AbstractPairing):
         ends = a @ self.p * b.sum() + a.sum() * (b @ self.q)
         return ends - self.s * jnp.sum((a @ self.x) * (b @ self.y))
 
-    def largest(self) -> Float[Array, ""]:
-        """By the norms of the points."""
-        norms = [jnp.sqrt(jnp.max(jnp.sum(z**2, axis=1))) for z in (self.x, self.y)]
-        ends = jnp.max(jnp.abs(self.p)) + jnp.max(jnp.abs(self.q))
-        return ends + self.s * norms[0] * norms[1]
+    @property
+    def near_linear(self) -> bool:
+        """Whether these are modes of the circle or S^2."""
+        (m, d), n = self.x.shape, self.y.shape[0]
+        return isinstance(choose(m, n, d, plain=self.unit), Spectral)
+
+    def size(self) -> Float[Array, ""]:
+        """Of the two ends, and of what varies."""
+        return jnp.mean(jnp.abs(self.p)) + jnp.mean(jnp.abs(self.q)) + self.spread()
 
     def spread(self) -> Float[Array, ""]:
         """Twice the root of the mean square of s <x_i, y_j>."""

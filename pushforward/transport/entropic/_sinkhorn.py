@@ -9,7 +9,8 @@ and of the same equation for g. P_ij = a_i b_j e^{(f_i + g_j - C_ij) / eps}. eps
 from the spread of the costs to its end; there the two steps are one map of g, and where
 it comes to rest is sought among combinations of the last few steps, by least squares.
 Its derivative is symmetric and smoothing, so that few directions are slow and a short
-memory sees them. [walker2011anderson]
+memory sees them; where single atoms hold their mass fast they are moved further, by
+what the diagonal of the derivative says. [walker2011anderson]
 """
 
 from functools import partial
@@ -22,9 +23,13 @@ from jaxtyping import Array, Bool, Float, Int
 
 from pushforward.transport.entropic._pairing import AbstractPairing
 
-ANNEAL = 0.7  # eps falls by this factor per step while annealing
+ANNEAL = 0.5  # eps falls by this factor per step while annealing
 MEMORY = 12  # steps that are combined
 ROUGH = 0.5  # from this marginal error on a combination of steps is a better step
+NEAR = 0.1  # from this one on gains are looked at, and again
+FAR = 0.01  # whenever it has fallen by that much
+FURTHEST = 100.0  # a gain at most
+USEFUL = 1.5  # gains that are all smaller change little
 BLUR = 1e3  # roundings: how well the least squares are told apart
 STEEPEST = 50.0  # exponents of marginal errors, cut to stay finite
 
@@ -54,7 +59,7 @@ class Problem(eqx.Module):
     def floor(self) -> Float[Array, ""]:
         """The marginal error that the rounding of exponents leaves."""
         unit = jnp.finfo(self.a.dtype).eps
-        return 4 * unit * (1 + self.pairing.largest() / self.eps)
+        return 4 * unit * (1 + self.pairing.size() / self.eps)
 
 
 class State(NamedTuple):
@@ -63,12 +68,20 @@ class State(NamedTuple):
     f: Float[Array, "n"]
     g: Float[Array, "m"]
     eps: Float[Array, ""]  # falls while annealing
-    reached: Float[Array, "k m"]  # by the last steps, in turn
-    moves: Float[Array, "k m"]  # of these steps
-    known: Int[Array, ""]  # how many of them count
+    places: Float[Array, "k m"]  # where the last steps began, in turn
+    moves: Float[Array, "k m"]  # from there, by plain steps
+    gain: Float[Array, "m"]  # how much further than that to go
+    known: Int[Array, ""]  # how many of the steps count
     steps: Int[Array, ""]
     error: Float[Array, ""]  # of the marginals, relative to the mass; inf in annealing
     before: Float[Array, ""]  # the error MEMORY steps ago, or longer
+    trust: Float[Array, ""]  # the error at which gains are looked at
+
+    def last(self) -> tuple[Array, Array, Array]:
+        """Of the last step: f, the g that it is the best for, and the best for f."""
+        slot = (self.steps - 1) % MEMORY
+        g = self.places[slot]
+        return self.f, g, g + self.moves[slot]
 
 
 def log_of(weights: Float[Array, "n"]) -> Float[Array, "n"]:
@@ -87,14 +100,16 @@ def soft_min(
     return -eps * pairing.log_sums(log_b + g / eps, eps)
 
 
+@jax.jit
 def started(problem: Problem, start: tuple[Array, Array] | None = None) -> State:
     """From nothing at a large eps, or from potentials at the eps asked for."""
     a, b, eps = problem.a, problem.b, problem.eps
     f, g = (jnp.zeros_like(a), jnp.zeros_like(b)) if start is None else start
     first = jnp.maximum(eps, problem.pairing.spread()) if start is None else eps
     none, far = jnp.zeros((), int), jnp.full_like(eps, jnp.inf)
-    past = jnp.zeros((MEMORY, b.shape[0]), b.dtype)
-    return State(f, g, first, past, past, none, none, far, far)
+    past, near = jnp.zeros((MEMORY, b.shape[0]), b.dtype), jnp.full_like(eps, NEAR)
+    gain = jnp.ones_like(b)
+    return State(f, g, first, past, past, gain, none, none, far, far, near)
 
 
 def swept(problem: Problem, state: State) -> State:
@@ -103,41 +118,61 @@ def swept(problem: Problem, state: State) -> State:
     f = problem.rows(g, eps)
     best = problem.columns(f, eps)
     level = _level(problem, f, best)
-    best = best - level
+    move = best - level - g
     there = eps <= problem.eps
-    error = jnp.where(there, _missing(problem.b, best - g, eps), jnp.inf)
-    steps, ends = state.steps + 1, (state.steps + 1) % MEMORY == 0
-    slot = state.steps % MEMORY
-    reached = state.reached.at[slot].set(best)
-    moves = state.moves.at[slot].set(best - g)
-    forget = (error > ROUGH) | (ends & (error > state.before))  # led nowhere
-    known = jnp.where(forget, 0, jnp.minimum(state.known + 1, MEMORY))
+    error = jnp.where(there, _missing(problem.b, move, eps), jnp.inf)
+    steps, slot = state.steps + 1, state.steps % MEMORY
+    places, moves = state.places.at[slot].set(g), state.moves.at[slot].set(move)
+    ends = steps % MEMORY == 0
+    lost = (error > ROUGH) | (ends & (error > state.before))  # it led nowhere
+    known = jnp.where(lost, 0, jnp.minimum(state.known + 1, MEMORY))
+    gain = jnp.where(lost, 1.0, state.gain)
     before = jnp.where(ends, error, state.before)
     counts = (slot - jnp.arange(MEMORY)) % MEMORY < known
-    g = _combined(problem, reached, moves, slot, counts)
+    g = _combined(gain, problem.b, places, moves, slot, counts)
     lower = jnp.maximum(problem.eps, ANNEAL * eps)
-    return State(f + level, g, lower, reached, moves, known, steps, error, before)
+    last = (known, steps, error, before, state.trust)
+    return State(f + level, g, lower, places, moves, gain, *last)
 
 
 def _combined(
-    problem: Problem, reached: Array, moves: Array, slot: Array, counts: Array
+    gain: Array, b: Array, places: Array, moves: Array, slot: Array, counts: Array
 ) -> Float[Array, "m"]:
-    """Where a linear map would rest, given what it made of a few points.
+    """Where a linear map would rest, given how it moves a few points.
 
     Of the combinations of the last steps with weights that sum to one, the one that
-    moves least, in L^2(b); the last step where no other counts.
+    moves least, in L^2(gain b); the last step where no other counts.
     """
-    best, last = reached[slot], moves[slot]
-    scale = jnp.sqrt(problem.b / jnp.sum(problem.b))
-    change = jnp.where(counts[:, None], scale[None] * (moves - last[None]), 0.0)
+    scale = jnp.sqrt(gain * b / jnp.sum(b))
+    change = scale[None] * (moves - moves[slot][None])
+    change = jnp.where(counts[:, None], change, 0.0)
     squares = jnp.matmul(change, change.T, precision="highest")
     size = jnp.sqrt(jnp.diagonal(squares))
     size = jnp.where(size > 0, size, 1.0)
-    blur = BLUR * jnp.finfo(best.dtype).eps * jnp.eye(MEMORY, dtype=best.dtype)
-    right = change @ (scale * last) / size
-    shares = jnp.linalg.solve(squares / jnp.outer(size, size) + blur, right) / size
-    found = (1 + jnp.sum(shares)) * best - shares @ reached
-    return jnp.where(jnp.isfinite(found).all(), found, best)
+    blur = BLUR * jnp.finfo(b.dtype).eps * jnp.eye(MEMORY, dtype=b.dtype)
+    right = change @ (scale * moves[slot]) / size
+    shares = -jnp.linalg.solve(squares / jnp.outer(size, size) + blur, right) / size
+    shares = shares.at[slot].add(1 - jnp.sum(shares))
+    found = shares @ places + gain * (shares @ moves)
+    plain = places[slot] + gain * moves[slot]
+    return jnp.where(jnp.isfinite(found).all(), found, plain)
+
+
+def gained(problem: Problem, state: State) -> State:
+    """With gains 1 / (1 - s_j), s_j the diagonal of the derivative of a step in g.
+
+    Jacobi's method beside Sinkhorn's: s_j = sum_i P_ij^2 / (a_i b_j) is near one where
+    an atom is alone with its partner, and from there plain steps hardly move it.
+    """
+    eps = problem.eps
+    kappa, (f, _, g) = problem.kappa(eps), state.last()
+    logs = log_of(problem.a) + (1 + 1 / kappa) * f / eps
+    squares = problem.pairing.flipped().log_sums(logs, eps / 2)
+    diagonal = jnp.exp(squares + log_of(problem.b) + (1 + 1 / kappa) * g / eps)
+    gain = 1 / jnp.maximum(1 - kappa**2 * diagonal, 1 / FURTHEST)
+    useful = jnp.max(gain) > USEFUL
+    trust = jnp.where(useful, FAR * state.error, 0.0)
+    return state._replace(gain=jnp.where(useful, gain, 1.0), trust=trust)
 
 
 def _missing(w: Array, over: Array, eps: Array) -> Float[Array, ""]:
@@ -170,9 +205,24 @@ def advance(
     problem: Problem, state: State, tol: Float[Array, ""], most: Int[Array, ""]
 ) -> State:
     """Steps until the marginals are right to `tol`, at most up to that count."""
+    going = lambda s: unfinished(s, tol, most)  # noqa: E731
     step = partial(swept, problem)
-    tol = jnp.maximum(tol, problem.floor())
-    return jax.lax.while_loop(lambda s: unfinished(s, tol, most), step, state)
+    if problem.pairing.near_linear:  # so many points that none is alone
+        return jax.lax.while_loop(going, step, state)
+
+    def stretch(state: State) -> State:
+        far = lambda s: going(s) & (s.error >= s.trust)  # noqa: E731
+        state = jax.lax.while_loop(far, step, state)
+        keep = lambda state: state  # noqa: E731
+        return jax.lax.cond(going(state), partial(gained, problem), keep, state)
+
+    return jax.lax.while_loop(going, stretch, state)
+
+
+@jax.jit
+def one_step(problem: Problem, state: State) -> State:
+    """At the eps asked for, from wherever it stands."""
+    return swept(problem, state._replace(eps=problem.eps))
 
 
 @jax.jit

@@ -75,8 +75,12 @@ class TablePairing(AbstractPairing):
         """a^T C b."""
         return a @ self.c @ b
 
-    def largest(self) -> Float[Array, ""]:
+    def size(self) -> Float[Array, ""]:
         """Of all entries."""
+        return jnp.mean(jnp.abs(self.c))
+
+    def spread(self) -> Float[Array, ""]:
+        """The largest entry."""
         return jnp.max(jnp.abs(self.c))
 
     def table(self) -> Float[Array, "n m"]:
@@ -125,7 +129,11 @@ class ArcPairing(AbstractPairing):
         """a^T C b."""
         return a @ self._by_blocks(lambda table: table.c @ b)
 
-    def largest(self) -> Float[Array, ""]:
+    def size(self) -> Float[Array, ""]:
+        """About that of a right angle."""
+        return (jnp.pi / 2) ** self.p
+
+    def spread(self) -> Float[Array, ""]:
         """That of antipodes."""
         return jnp.pi**self.p
 

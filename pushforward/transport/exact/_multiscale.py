@@ -63,7 +63,7 @@ class Program:
         best = rows.value[:, 0]
         total = float(flow.mass @ self.costs(flow.i * b.n + flow.j))
         gap = total - float(a.weights @ best + b.weights @ g)
-        return Judged(flow, best, total, gap, np.union1d(first, second))
+        return Judged(flow, best, total, gap, _united(first, second))
 
 
 class Judged(NamedTuple):
@@ -74,6 +74,14 @@ class Judged(NamedTuple):
     cost: float
     gap: float
     missing: Int[np.ndarray, "s"]
+
+
+class First(NamedTuple):
+    """Pairs to begin with, and potentials nearby: costs are counted from theirs."""
+
+    pairs: Int[np.ndarray, "s"]
+    f: Float[np.ndarray, "n"]
+    g: Float[np.ndarray, "m"]
 
 
 @dataclass(frozen=True)
@@ -91,17 +99,19 @@ def sparse_plan(
 
     Fewer pivots than it takes leave a plan without all the mass, or with a gap.
     """
-    left, right = np.flatnonzero(a.weights), np.flatnonzero(b.weights)
+    left, right = (np.flatnonzero(z.weights) for z in (a, b))
+    left, right = left[in_order(a.points[left])], right[in_order(b.points[right])]
     first, second = (
         Atoms(z.points[k], z.weights[k]) for z, k in ((a, left), (b, right))
     )
     program = Program(first, second, cost)
     found, count = _solved(program, tol, ROUNDS, pivots, progress)
-    flow, f, g = found.flow, found.f, found.flow.g
+    flow, f, g = found.flow, np.zeros(a.n), np.zeros(b.n)
+    f[left], g[right] = found.f, flow.g
     places = (left[flow.i], right[flow.j])
     matrix = csr_array((flow.mass, places), shape=(a.n, b.n))
     if a.n > len(left) or b.n > len(right):  # what carries no mass has potentials too
-        f = nearest(cost, a.points, program.b.points, g, 1).value[:, 0]
+        f = nearest(cost, a.points, program.b.points, flow.g, 1).value[:, 0]
         g = nearest(cost, b.points, program.a.points, f[left], 1).value[:, 0]
     return Plan(matrix, a, b, found.cost, found.cost, found.gap, (f, g), count)
 
@@ -110,41 +120,49 @@ def _solved(
     program: Program, tol: float, rounds: int, pivots: int, progress: Progress
 ) -> tuple[Judged, int]:
     """Rounds of a level, after those of the levels above it."""
-    new, m = _first_pairs(program, pivots), program.b.n
-    values, count = program.costs(new), 0
+    (new, f, g), m, count = _first_pairs(program, pivots), program.b.n, 0
     far = largest(program.cost, program.a.points, program.b.points) or 1.0
     noise, pairs = ROUNDING * far, new
     simplex = Simplex(program.a.weights, program.b.weights, far)
     while True:
-        simplex.add(*np.divmod(new, m), values)
+        i, j = np.divmod(new, m)
+        simplex.add(i, j, program.costs(new) - f[i] - g[j])
         done = simplex.run(pivots, noise)
-        found, count = program.judged(simplex.read(), noise), count + 1
+        flow = simplex.read()
+        flow = flow._replace(f=flow.f + f, g=flow.g + g)
+        found, count = program.judged(flow, noise), count + 1
         progress(count, found.gap)
         new = np.setdiff1d(found.missing, pairs, assume_unique=True)
         enough = found.gap <= max(tol * abs(found.cost), noise)
         whole = found.flow.lost == 0
         if not done or (whole and enough) or not len(new) or count >= rounds:
             return found, count
-        pairs, values = np.union1d(pairs, new), program.costs(new)
+        pairs = np.sort(np.concatenate([pairs, new]))
 
 
-def _first_pairs(program: Program, pivots: int) -> Int[np.ndarray, "s"]:
+def _first_pairs(program: Program, pivots: int) -> First:
     """All pairs of few points; of many, the best by the potentials of fewer."""
     a, b = program.a, program.b
     n, m = a.n, b.n
     if max(n, m) <= COARSEST:
-        return np.arange(n * m)
+        return First(np.arange(n * m), np.zeros(n), np.zeros(m))
     orders = in_order(a.points), in_order(b.points)
     coarse = [_grouped(z, order) for z, order in zip((a, b), orders, strict=True)]
     above = Program(coarse[0], coarse[1], program.cost)
     found, _ = _solved(above, ROUGH, ROUNDS, pivots, lambda count, gap: None)
     far = nearest(program.cost, a.points, coarse[1].points, found.flow.g, 1).value[:, 0]
     back = nearest(program.cost, b.points, coarse[0].points, found.f, 1).value[:, 0]
-    rows = nearest(program.cost, a.points, b.points, back, FIRST).index
-    columns = nearest(program.cost, b.points, a.points, far, FIRST).index
-    first = np.arange(n)[:, None] * m + rows
-    second = columns * m + np.arange(m)[:, None]
-    return np.union1d(first.ravel(), second.ravel())
+    rows = nearest(program.cost, a.points, b.points, back, FIRST)
+    columns = nearest(program.cost, b.points, a.points, far, FIRST)
+    first = np.arange(n)[:, None] * m + rows.index
+    second = columns.index * m + np.arange(m)[:, None]
+    return First(_united(first, second), far, columns.value[:, 0])
+
+
+def _united(first: np.ndarray, second: np.ndarray) -> Int[np.ndarray, "s"]:
+    """The numbers in either, each once, in order."""
+    both = np.sort(np.concatenate([first.ravel(), second.ravel()]))
+    return both[np.append(True, np.diff(both) > 0)] if both.size else both
 
 
 def _grouped(atoms: Atoms, order: Int[np.ndarray, "n"]) -> Atoms:

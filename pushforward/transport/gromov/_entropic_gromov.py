@@ -183,7 +183,7 @@ class _Clouds(NamedTuple):
         p, q = jnp.zeros(self.a.n), jnp.zeros(self.b.n)
         pairing = InnerPairing(x, y, p, q, 4.0, False)
         numbers = (self.a.weights, self.b.weights, eps, np.inf)
-        problem = Problem(pairing, *(jnp.asarray(z) for z in numbers))
+        problem = Problem(pairing, *(jnp.asarray(z, float) for z in numbers))
         known = None if warm is None else tuple(map(jnp.asarray, warm.potentials))
         silent = lambda count, error: None  # noqa: E731
         return solved(problem, (self.a, self.b), known, (tol, STEPS), silent)  # type: ignore[arg-type]
