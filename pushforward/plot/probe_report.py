@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
+from pushforward._threads import one_thread
 from pushforward.plot.probing import (
     cluster_counts,
     head_maps,
@@ -20,16 +21,18 @@ from pushforward.plot.probing import (
     spectra,
     token_maps,
 )
-from pushforward.plot.representations import layer_similarity, similarity_maps
+from pushforward.plot.representations import similarity_maps
 from pushforward.plot.runs._pairs import cosine_histograms
 from pushforward.probe import Examination, evenly
 from pushforward.probe import reasons as because
 from pushforward.probe import sentences as say
+from pushforward.statistics.representations.similarities import layer_similarity
 from pushforward.statistics.tables.match_files import write_text
 
 MOST_LAYERS = 9  # rows of a similarity map
 
 
+@one_thread()
 def write_probe_report(found: Sequence[Examination], path: str | Path) -> None:
     """A self-contained HTML page on one or several models and one text.
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from pushforward._seeds import key_for
+from pushforward._threads import one_thread
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.probe._recording import Recording, load_any, run
@@ -39,6 +40,7 @@ from pushforward.probe.measured._normalization import (
 )
 from pushforward.probe.measured._verdicts import Verdict, as_rows, verdicts
 from pushforward.probe.models._loading import Model
+from pushforward.spaces import Sphere
 
 Progress = Callable[[str], object]
 
@@ -157,6 +159,7 @@ class Examination:
         return found
 
 
+@one_thread()
 def examine(
     model: Any,
     text: Any = None,
@@ -183,7 +186,7 @@ def examine(
         weights = _weights(model)
     name = recording.name
     trajectory = recording.trajectory(normalization)
-    fitted = _fitted(recording, normalization, most_fitted, seed, tell)
+    fitted = _fitted(recording, trajectory, most_fitted, seed, tell)
     tell(f"{name}: observables of {recording.depth + 1} frames")
     beta = 1.0 if fitted is None else float(np.median(fitted.betas))
     found = Examination(
@@ -205,7 +208,7 @@ def examine(
     scheme = None
     if weights is not None:
         scheme = weights.transformer.about.scheme
-        found = _with_weights(found, weights, depth, probes, seed, tell)
+        found = _with_weights(found, weights, probes, seed, tell)
     return dataclasses.replace(found, verdicts=verdicts(found, scheme))
 
 
@@ -219,7 +222,7 @@ def _weights(model: Any) -> Model | None:
 
 def _fitted(
     recording: Recording,
-    normalization: AbstractNormalization,
+    trajectory: Trajectory,
     most: int,
     seed: int,
     tell: Progress,
@@ -229,9 +232,9 @@ def _fitted(
     if n < FEWEST:
         tell(f"{recording.name}: {n} tokens, too few to fit (at least {FEWEST})")
         return None
-    on_sphere = normalization if normalization.on_sphere else Rms()
+    on_sphere = isinstance(trajectory.final.space, Sphere)
     return fit(
-        recording.trajectory(on_sphere),
+        trajectory if on_sphere else recording.trajectory(),
         key=key_for(seed, "fit"),
         causal=bool(recording.causal),
         layers=evenly(recording.depth, most),
@@ -242,7 +245,7 @@ def _fitted(
 
 
 def _with_weights(
-    found: Examination, model: Model, depth, probes: int, seed: int, tell: Progress
+    found: Examination, model: Model, probes: int, seed: int, tell: Progress
 ) -> Examination:
     """What only the weights tell: spectra of heads, gradients."""
     recording = found.recording
@@ -252,8 +255,7 @@ def _with_weights(
         if not probes or recording.tokens.image:
             return None
         key = key_for(seed, "sensitivity")
-        ids = recording.tokens.ids
-        return sensitivity(model, ids, key=key, probes=probes, depth=depth)
+        return sensitivity(model, recording, key=key, probes=probes)
 
     # The gradients compile while the rest computes: half of a sentence's time.
     with ThreadPoolExecutor(1) as beside:

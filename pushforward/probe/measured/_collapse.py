@@ -71,9 +71,9 @@ def _measures(x: np.ndarray) -> tuple[float, ...]:
     return (
         (_cosines(x).sum() - n) / (n * (n - 1)),
         spread,
-        spectral_rank(np.linalg.svd(x, compute_uv=False) ** 2),
+        spectral_rank(squared_singular_values(x)),
         (np.abs(_cosines(around)).sum() - n) / (n * (n - 1)),
-        spectral_rank(np.linalg.svd(around, compute_uv=False) ** 2),
+        spectral_rank(squared_singular_values(around)),
     )
 
 
@@ -82,6 +82,13 @@ def _cosines(x: np.ndarray) -> np.ndarray:
     found = unit @ unit.T
     np.fill_diagonal(found, 1.0)
     return found
+
+
+def squared_singular_values(x: np.ndarray) -> np.ndarray:
+    """Largest first, from the smaller Gram matrix; exact to rounding of the largest."""
+    n, d = x.shape
+    found = np.linalg.eigvalsh(x @ x.T if n <= d else x.T @ x)[::-1]
+    return np.maximum(found, 0.0)
 
 
 def spectral_rank(squares: np.ndarray) -> float:

@@ -20,18 +20,17 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from pushforward._checks import whole
+from pushforward._threads import side_by_side
 from pushforward.errors import InputError
 from pushforward.fields import Attention, CausalAttention, Multiple
 from pushforward.flows import Trajectory
 from pushforward.probe._recording import Recording
 from pushforward.probe.measured._regression import (
     Points,
+    Regression,
     Split,
     attention_descent,
-    left_out,
     plain_descent,
-    ridge_descent,
-    solved,
 )
 from pushforward.spaces import Sphere
 
@@ -184,14 +183,19 @@ def fit(
     whole("perceptron", perceptron, 0, "It is a number of hidden units.")
     chosen = tuple(range(len(trajectory) - 1)) if layers is None else tuple(layers)
     points = np.asarray(trajectory.points, float)
-    found = []
-    for count, k in enumerate(chosen):
+    for k in chosen:
         if not 0 <= k < len(points) - 1:
             raise InputError(f"`layers` has {k}; layers are 0 ... {len(points) - 2}.")
+
+    def fitted(k: int) -> LayerFit:
         keys = jax.random.split(jax.random.fold_in(key, k), 3)
         split = _split(points[k], points[k + 1], causal, keys[0])
-        found.append(_fit_layer(split, keys[1], keys[2], perceptron))
-        progress(count + 1, len(chosen))
+        return _fit_layer(split, keys[1], keys[2], perceptron)
+
+    found: list[LayerFit] = []
+    for layer in side_by_side(fitted, chosen):
+        found.append(layer)
+        progress(len(found), len(chosen))
     return Fit(tuple(found), chosen)
 
 
@@ -237,17 +241,19 @@ def _attention(split: Split, *, linear: bool):
         features = split.seen(beta)
         if linear:
             features = np.concatenate([features, split.x], axis=1)
-        push = left_out(split, features, ridge)
+        regression = Regression.of(features, split.train)
+        push = regression.left_out(split, ridge)
         split = split.stretched(push)
-    return beta, features, solved(split, features, ridge), push
+    return beta, features, regression.matrix(split, ridge), push
 
 
 def _linear_share(split: Split, features: np.ndarray) -> float:
     """The share of the best linear map of given features."""
+    regression = Regression.of(features, split.train)
     for _ in range(ROUNDS):
-        ridge = ridge_descent(split, features)
-        split = split.stretched(left_out(split, features, ridge))
-    return split.share(features @ solved(split, features, ridge).T)
+        ridge = regression.ridge(split)
+        split = split.stretched(regression.left_out(split, ridge))
+    return split.share(features @ regression.matrix(split, ridge).T)
 
 
 def own_attention(recording: Recording) -> Float[np.ndarray, "l"]:

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Inexact, Int
+from scipy.special import entr
 
+from pushforward._threads import side_by_side
 from pushforward.errors import InputError
 from pushforward.observables import attention_rank
 from pushforward.probe._recording import Recording, load_any
@@ -34,20 +36,25 @@ class HeadTable:
 
 def head_table(recording: Recording) -> HeadTable:
     """Entropy, rank, leaders and sinks of every head."""
-    A = needs_attention(recording).astype(float)
+    A = needs_attention(recording)
     n = A.shape[-1]
     seen = np.arange(1, n + 1) if recording.causal else np.full(n, n)
-    entropy = -np.where(A > 0, A * np.log(np.maximum(A, 1e-300)), 0.0).sum(axis=-1)
-    rows = seen > 1  # a row that sees one token has no choice
-    relative = (entropy[..., rows] / np.log(seen[rows])).mean(axis=-1)
-    rank = [[attention_rank(head) for head in layer] for layer in A]
-    return HeadTable(
-        entropy=relative,
-        rank=np.array(rank, float),
-        leaders=(A[..., rows, :].max(axis=-2) > 0.5).sum(axis=-1).astype(float),
-        first=A[..., rows, 0].mean(axis=-1),
-        own=np.diagonal(A[..., rows, :][..., :, rows], axis1=-2, axis2=-1).mean(-1),
-    )
+    rows = slice(int(seen[0] == 1), None)  # a row that sees one token has no choice
+
+    def layer(one: Float[np.ndarray, "h n n"]) -> tuple[np.ndarray, ...]:
+        one = one.astype(float)
+        entropy = entr(one).sum(axis=-1)
+        own = np.diagonal(one, axis1=-2, axis2=-1)
+        return (
+            (entropy[:, rows] / np.log(seen[rows])).mean(axis=-1),
+            np.array([attention_rank(head) for head in one], float),
+            (one[:, rows].max(axis=-2) > 0.5).sum(axis=-1).astype(float),
+            one[:, rows, 0].mean(axis=-1),
+            own[:, rows].mean(axis=-1),
+        )
+
+    columns = zip(*side_by_side(layer, A), strict=True)
+    return HeadTable(*(np.stack(column) for column in columns))
 
 
 @dataclasses.dataclass(frozen=True)

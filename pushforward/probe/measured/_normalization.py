@@ -136,7 +136,7 @@ NORMALIZATIONS: dict[str, AbstractNormalization] = {
 
 def _unit(x: Points) -> Points:
     x = np.asarray(x, dtype=float)
-    norm = np.linalg.norm(x, axis=2, keepdims=True)
+    norm = lengths(x)[..., None]
     if not norm.all():
         layer, token = np.argwhere(norm[:, :, 0] == 0)[0]
         raise InputError(
@@ -144,3 +144,8 @@ def _unit(x: Points) -> Points:
             "Use Raw(), or leave that token out."
         )
     return x / norm
+
+
+def lengths(x: Float[np.ndarray, "*any d"]) -> Float[np.ndarray, "*any"]:
+    """|x| of every vector, in float64, with no array of its squares."""
+    return np.sqrt(np.einsum("...d,...d->...", x, x, dtype=float))
