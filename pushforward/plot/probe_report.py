@@ -43,7 +43,6 @@ def write_probe_report(found: Sequence[Examination], path: str | Path) -> None:
         parts += _model(one, numbered=len(found) > 1)
     if len(found) == 2 and all(one.recording.tokens.spans for one in found):
         parts += _between(*found)
-    parts.append(say.glossary())
     parts.append(_made(found))
     page = PAGE.replace("BODY", "\n".join(parts))
     write_text(path, [page])
@@ -89,7 +88,7 @@ def _reasons(one: Examination) -> list[str]:
         ]
     if one.spectra is not None:
         picture = spectra(one.spectra, evenly(len(one.spectra), 4))
-        parts.append(_image("Spectra", picture))
+        parts += [say.spectra(), _image("Spectra", picture)]
     if one.motion is not None:
         parts.append(f"<h3>Why tokens moved</h3>{because.moves(one)}")
     parts.append(f"<h3>What the theory says</h3>{because.theory(one)}")
@@ -99,9 +98,10 @@ def _reasons(one: Examination) -> list[str]:
             _image("Motion explained", motion_shares(one)),
         ]
     if one.sensitivity is not None:
+        theory = kinetic_curve if one.recording.causal else None
         parts += [
             f"<h3>What the last token feels</h3>{say.sensitivity(one)}",
-            _image("Sensitivity", sensitivity_curve(one.sensitivity, kinetic_curve)),
+            _image("Sensitivity", sensitivity_curve(one.sensitivity, theory)),
         ]
     return parts
 
@@ -129,8 +129,7 @@ def _made(found: Sequence[Examination]) -> str:
     shown = f"<details><summary>The text</summary><p>{html.escape(text)}</p></details>"
     return (
         f"{shown if text else ''}<p class='made'>Made by pushforward "
-        f"{pushforward.__version__}; the same command gives the same page. Hidden "
-        "states are float32, observables float64.</p>"
+        f"{pushforward.__version__}; the same command gives the same page.</p>"
     )
 
 

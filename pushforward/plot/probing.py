@@ -6,11 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from pushforward.plot.style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.probe import (
     REGIMES,
+    SHARES,
     Examination,
     HeadSpectra,
     LayerTable,
@@ -19,14 +20,7 @@ from pushforward.probe import (
 )
 from pushforward.theory.ordered.kinetic import retrieval as theory_of_retrieval
 
-NAMES = {  # of the shares of motion, in words
-    "own": "the model's own attention",
-    "linear": "linear map, no other token",
-    "both": "linear map and fitted attention",
-    "attention": "fitted attention alone",
-    "shuffled": "attention, averages shuffled",
-    "plain": "attention with V = step · I",
-}
+NAMES = {"own": "the model's own attention", **SHARES}
 STYLE = {
     "own": (PALETTE[2], "o-"),
     "linear": (INK, "s-"),
@@ -61,7 +55,10 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
         if name != "mean_cosine":
             ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0)
     axes[5].plot(layers, table.norm, "o-", ms=3, color=SOFT)
-    axes[5].set_yscale("log")
+    if table.norm.max() > 10 * table.norm.min():
+        axes[5].set_yscale("log")
+    else:
+        axes[5].set_ylim(0)
     axes[5].set_title("mean length |x| before normalizing")
     axes[0].axhline(0, color=HAIR, lw=0.6)
     axes[0].plot([], [], "s--", ms=2.5, color=PALETTE[1], label="centered, 95 % point")
@@ -153,10 +150,10 @@ def head_maps(found: Examination) -> Figure:
     figure = new_figure(10.4 if known else 6.4, 1.4 + 0.15 * max(depth, 9))
     axes = figure.subplots(1, 5 if known else 3, sharey=True)
     _map(axes[0], found.heads.entropy, "entropy (1 = uniform)", (0, 1), DEPTHS)
-    _map(axes[1], found.heads.first, "attention to token 0", (0, 1), DEPTHS)
+    _map(axes[1], found.heads.first, "attention to the first", (0, 1), DEPTHS)
     seen = found.seen_beta
     most = float(np.percentile(np.abs(seen), 98)) or 1.0
-    _map(axes[2], seen, "β seen (dot: critical)", (-most, most), "RdBu")
+    _map(axes[2], seen, "β seen (dot: above critical)", (-most, most), "RdBu")
     rows, columns = np.nonzero(seen > found.critical_beta[:, None])
     axes[2].plot(columns, rows, "o", ms=3, color="white", mec=INK, mew=0.6)
     if known:
@@ -186,7 +183,9 @@ def _regimes(ax: Axes, found: Examination) -> None:
 
 def _map(ax: Axes, values, title: str, limits, cmap) -> None:
     image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto")
-    ax.figure.colorbar(image, ax=ax, location="bottom", shrink=0.9)
+    ax.figure.colorbar(
+        image, ax=ax, location="bottom", shrink=0.85, ticks=MaxNLocator(3)
+    )
     ax.set_title(title)
 
 

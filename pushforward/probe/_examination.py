@@ -45,7 +45,7 @@ from pushforward.spaces import Sphere
 Progress = Callable[[str], object]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Examination:
     """A recording and what was measured on it.
 
@@ -66,6 +66,11 @@ class Examination:
     sensitivity: Sensitivity | None = None
     motion: MotionSummary | None = None
     verdicts: tuple[Verdict, ...] = ()
+
+    def __repr__(self) -> str:
+        parts = ("fit", "heads", "spectra", "own", "sensitivity", "motion")
+        known = [name for name in parts if getattr(self, name) is not None]
+        return f"Examination({self.recording!r}: {', '.join(['table', *known])})"
 
     def trajectory(self) -> Trajectory:
         """The recording, with who pulled each token where that is known.
@@ -169,6 +174,7 @@ def examine(
     most_fitted: int = 8,
     probes: int = 4,
     seed: int = 0,
+    tokenizer: Any = None,
     tell: Progress = lambda line: None,
 ) -> Examination:
     """Run a model on a text and measure what it did to its tokens.
@@ -182,7 +188,7 @@ def examine(
         recording = model
     else:
         tell(f"{getattr(model, 'name', 'model')}: running the model")
-        recording = run(model, text, depth=depth)
+        recording = run(model, text, depth=depth, tokenizer=tokenizer)
         weights = _weights(model)
     name = recording.name
     trajectory = recording.trajectory(normalization)
@@ -203,6 +209,8 @@ def examine(
             heads=head_table(recording),
             seen_beta=seen_beta(recording),
         )
+    elif weights is not None:
+        tell(f"{name}: attention of so long a text is not kept, nor what heads do seen")
     if recording.update is not None:
         found = dataclasses.replace(found, own=own_attention(recording))
     scheme = None

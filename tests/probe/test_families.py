@@ -107,14 +107,14 @@ def given(name):
     return rng.integers(2, 50, size=20)
 
 
-def theirs(model, text):
+def theirs(model, text, matrices=True):
     import torch
 
     with torch.no_grad():
         batch = torch.as_tensor(text)[None]
         if batch.is_floating_point():
             batch = batch.to(model.dtype)
-        return model(batch, output_hidden_states=True, output_attentions=True)
+        return model(batch, output_hidden_states=True, output_attentions=matrices)
 
 
 def difference(name, model, folder, text):
@@ -187,6 +187,73 @@ def test_objects_of_other_families_run_by_their_own_code(kind):
         probe.head_spectra(model, recording, 0)
     found = probe.examine(model, text, most_fitted=1, probes=0)
     assert found.spectra is None and (found.heads is None) == (kind == "Mamba")
+
+
+def test_attention_is_not_asked_of_code_that_forgets_its_mask_for_it():
+    """Falcon, asked for its matrices, lets tokens see later ones."""
+    import transformers
+
+    config = transformers.FalconConfig(**SIZES)
+    model = transformers.FalconModel(config).eval()
+    text = given("falcon")
+    recording = probe.run(model, text)
+    out = theirs(model, text, matrices=False)
+    states = np.stack([s[0].numpy() for s in out.hidden_states[:-1]])
+    assert np.array_equal(recording.hidden[:-1], states)
+    assert recording.attention is None
+    assert np.allclose(probe.run(model, text[:9]).hidden, recording.hidden[:, :9])
+
+
+def test_objects_of_pairs_and_of_several_modes_tell_their_weights():
+    import transformers
+
+    t5 = transformers.T5Config(**T5, vocab_size=50)
+    whole = transformers.T5ForConditionalGeneration(t5).eval()
+    texts = WIDE | {"sliding_window": 5}
+    eyes = SIZES | {"image_size": 16, "patch_size": 4}
+    both = transformers.Gemma3Config(
+        text_config=texts, vision_config=eyes, mm_tokens_per_image=4
+    )
+    for model in (whole, transformers.Gemma3ForConditionalGeneration(both).eval()):
+        recording = probe.run(model, given("t5"))
+        split = probe.split_motion(model, recording, 1)
+        motion = recording.hidden[2] - recording.hidden[1]
+        assert np.abs(split.total - motion).max() < 1e-4 * np.abs(motion).max()
+
+
+def test_tokenizers_neither_pad_nor_cut(tmp_path):
+    """Both change what is read, and stay as their owner set them."""
+    import tokenizers
+    import transformers
+
+    words = {f"w{k}": k for k in range(50)}
+    kind = tokenizers.models.WordLevel(words, unk_token="w0")
+    own = tokenizers.Tokenizer(kind)
+    own.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    own.enable_padding(length=12)
+    own.enable_truncation(3)
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=own)
+    model, text = made("bert"), " ".join(f"w{k}" for k in range(5, 10))
+    for tokenizer in (own, fast):
+        recording = probe.run(model, text, tokenizer=tokenizer)
+        assert recording.tokens.ids.tolist() == [5, 6, 7, 8, 9]
+    assert own.padding["length"] == 12 and own.truncation["max_length"] == 3
+
+    class Slow:
+        def encode(self, text):
+            return [words[word] for word in text.split()]
+
+        def convert_ids_to_tokens(self, ids):
+            return [f"w{k}" for k in ids]
+
+    found = probe.examine(model, text, tokenizer=Slow(), probes=0)
+    assert found.recording.tokens.strings == tuple(text.split())
+    assert repr(found).startswith("Examination(Recording(BertModel, 3 layers, 5 ")
+    with pytest.raises(InputError, match="tokenizer="):
+        probe.examine(model, text)
+    model.save_pretrained(tmp_path / "kept")
+    again = transformers.BertModel.from_pretrained(tmp_path / "kept").eval()
+    assert probe.run(again, [1, 2, 3]).name == "kept"
 
 
 def test_an_unknown_folder_says_what_was_not_recognised(tmp_path):

@@ -93,7 +93,13 @@ def fitted_perceptron(
 ROUNDS = 5  # of lengths before normalizing; later ones change shares by 1e-3
 HELD_OUT = 4  # one token in so many is kept for the report
 FEWEST = 2 * HELD_OUT  # tokens
-SHARES = ("plain", "attention", "shuffled", "linear", "both")
+SHARES = {  # what explains motion, in words
+    "plain": "attention with V = step · I",
+    "attention": "attention with any V",
+    "shuffled": "attention with averages shuffled",
+    "linear": "a linear map that sees no other token",
+    "both": "the linear map and attention",
+}
 
 
 @dataclasses.dataclass(frozen=True)

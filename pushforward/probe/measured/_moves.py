@@ -58,12 +58,15 @@ class MotionSummary:
     sources: Int[np.ndarray, "l n k"]
     pulls: Float[np.ndarray, "l n k"]
 
+    @property
+    def parts(self) -> tuple[Float[np.ndarray, "l"], ...]:
+        """The shares of attention, perceptron and norms."""
+        return self.attention, self.perceptron, self.norms
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        shares = {
-            name: getattr(self, name).tolist()
-            for name in ("attention", "perceptron", "norms")
-        }
+        names = ("attention", "perceptron", "norms")
+        shares = {n: p.tolist() for n, p in zip(names, self.parts, strict=True)}
         return shares | {"moves": [dataclasses.asdict(move) for move in self.moves]}
 
 

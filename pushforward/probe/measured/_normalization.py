@@ -22,6 +22,7 @@ class AbstractNormalization(abc.ABC):
     """A map from hidden states (layers, tokens, dim) to points of a space."""
 
     label: ClassVar[str]
+    meaning: ClassVar[str]  # after "The normalization is ...:"
 
     @abc.abstractmethod
     def points(self, hidden: Points, inputs: Points | None) -> Points:
@@ -42,6 +43,10 @@ class Raw(AbstractNormalization):
     """Hidden states as they are, in R^d."""
 
     label: ClassVar[str] = "raw"
+    meaning: ClassVar[str] = (
+        "tokens stay where they are, off the sphere, "
+        "and are compared by their directions"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unchanged."""
@@ -60,6 +65,7 @@ class Rms(AbstractNormalization):
     """
 
     label: ClassVar[str] = "rms"
+    meaning: ClassVar[str] = "every token is divided by its length"
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors."""
@@ -78,6 +84,10 @@ class Centered(AbstractNormalization):
     """
 
     label: ClassVar[str] = "centered"
+    meaning: ClassVar[str] = (
+        "the mean token of the layer is taken away, "
+        "then tokens are divided by their lengths"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors around the mean token of each layer."""
@@ -94,6 +104,9 @@ class LayerNormalized(AbstractNormalization):
     """LayerNorm without gain and bias, over sqrt(d): unit vectors of mean zero."""
 
     label: ClassVar[str] = "layernorm"
+    meaning: ClassVar[str] = (
+        "the mean coordinate of a token is taken away, then it is divided by its length"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Coordinates of a token minus their mean, then unit vectors."""
@@ -113,6 +126,10 @@ class TrainedNorm(AbstractNormalization):
     """
 
     label: ClassVar[str] = "trained norm"
+    meaning: ClassVar[str] = (
+        "tokens as the next attention reads them, "
+        "through the norm of the model, compared by their directions"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """The states through the norm of the next layer (the last norm at the end)."""

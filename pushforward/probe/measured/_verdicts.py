@@ -81,7 +81,7 @@ def _missing(question: str, theory: str, why: str) -> Verdict:
 def _scaling(one: Examination) -> Verdict:
     """Which heads have beta below log n / (1 - rho), where one layer averages."""
     question = "heads on the averaging side of the critical scaling"
-    theory = "below β = log n / (1 − ρ) one layer averages all tokens, above it none"
+    theory = "below β = log n / (1 − mean cosine) one layer averages all tokens"
     recording = one.recording
     if recording.attention is None or one.seen_beta is None:
         return _missing(question, theory, "attention is not known")
