@@ -35,6 +35,10 @@ def probe(
         str,
         typer.Option(help="rms, centered, layernorm, trained norm, or raw."),
     ] = "rms",
+    sample: Annotated[
+        int | None,
+        typer.Option(help="Which text of a batch of hidden states, counted from 0."),
+    ] = None,
     depth: Annotated[
         int | None, typer.Option(help="Layers to run; more only for shared weights.")
     ] = None,
@@ -64,7 +68,7 @@ def probe(
     if run is not None and len(names) > 1:
         raise InputError("`--run` saves one trajectory: name one model.")
     with ThreadPoolExecutor(1) as ahead:  # the next model is read meanwhile
-        subjects = [ahead.submit(_subject, name) for name in names]
+        subjects = [ahead.submit(_subject, name, sample) for name in names]
         found = [
             examine(
                 subject.result(),
@@ -101,13 +105,13 @@ def _check_page(out: pathlib.Path) -> None:
         raise InputError(f"`out` is in {out.parent}, which is no folder. Create it.")
 
 
-def _subject(name: str) -> Any:
+def _subject(name: str, sample: int | None) -> Any:
     """A model, or a recording of hidden states from a file."""
     from pushforward.probe import load_model, read_hidden
 
     path = pathlib.Path(name)
     if path.suffix in FILES or (path.is_file() and path.suffix != ".gguf"):
-        return read_hidden(path)
+        return read_hidden(path, sample=sample)
     return load_model(name)
 
 

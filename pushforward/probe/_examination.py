@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pushforward._checks import whole
 from pushforward._seeds import key_for
 from pushforward._threads import one_thread
 from pushforward.errors import InputError
@@ -183,6 +184,8 @@ def examine(
     backward passes for the sensitivity; zero leaves it out. A `Recording` of hidden
     states stands for a model and its text. `tell` is called with one line per stage.
     """
+    seed = whole("seed", seed, 0)
+    most_fitted = whole("most_fitted", most_fitted, 1, "It is a number of layers.")
     weights: Model | None = None
     if isinstance(model, Recording):
         recording = model

@@ -61,8 +61,8 @@ class Recording:
             raise InputError(
                 f"hidden states of {self.name} are not finite in layers {few}"
                 f"{' ...' if len(layers) > 8 else ''} ({int(bad.sum())} tokens, first "
-                f"token {token} of layer {layer}). Record in float32, or leave those "
-                "layers or tokens out."
+                f"token {token} of layer {layer}). Record in float32, look for such "
+                "weights, or leave those layers or tokens out."
             )
 
     def __repr__(self) -> str:
