@@ -39,7 +39,7 @@ from pushforward.probe.measured._normalization import (
     Centered,
     Rms,
 )
-from pushforward.probe.measured._verdicts import Verdict, as_rows, verdicts
+from pushforward.probe.measured._verdicts import Verdict, verdicts
 from pushforward.probe.models._loading import Model
 from pushforward.spaces import Sphere
 
@@ -124,45 +124,50 @@ class Examination:
 
     def summary(self) -> dict[str, Any]:
         """The numbers, as plain values for JSON."""
+        classes = token_classes(self.recording)
         found: dict[str, Any] = {
             "model": self.recording.name,
             "tokens": len(self.recording.tokens),
             "layers": self.recording.depth,
-            "d": int(self.recording.hidden.shape[2]),
+            "d": self.recording.hidden.shape[2],
             "causal": self.recording.causal,
-            "table": self.table.as_dict(),
-            "centered": self.centered.as_dict(),
+            "table": self.table,
+            "centered": self.centered,
+            "own_attention": self.own,
+            "theory": self.verdicts,
+            "collapse": collapse(self.recording, classes).by_class(),
+            "sensitivity": self.sensitivity and self.sensitivity.share,
         }
         if self.fit is not None:
-            found["fit"] = {
-                "layers": list(self.fit.indices),
-                "beta": self.fit.betas.tolist(),
-                **{name: self.fit.shares(name).tolist() for name in SHARES},
-            }
+            shares = {name: self.fit.shares(name) for name in SHARES}
+            fitted = {"layers": self.fit.indices, "beta": self.fit.betas}
+            found["fit"] = {**fitted, **shares}
         if self.heads is not None:
-            heads = dataclasses.asdict(self.heads)
-            found["heads"] = {name: value.tolist() for name, value in heads.items()}
-            found["heads"]["seen_beta"] = np.asarray(self.seen_beta).tolist()
-            found["heads"]["critical_beta"] = np.asarray(self.critical_beta).tolist()
-            found["heads"]["averages"] = np.asarray(self.averages).tolist()
+            found["heads"] = {
+                **vars(self.heads),
+                "seen_beta": self.seen_beta,
+                "critical_beta": self.critical_beta,
+                "averages": self.averages,
+            }
         if self.spectra is not None:
-            found["heads"]["effective_beta"] = self.effective_beta.tolist()
-            found["regimes"] = dict(self.regimes)
-        if self.own is not None:
-            found["own_attention"] = self.own.tolist()
+            heads = found.setdefault("heads", {})
+            heads["effective_beta"] = self.effective_beta
+            found["regimes"] = self.regimes
         if self.motion is not None:
-            found["motion"] = self.motion.as_dict()
-        found["theory"] = as_rows(self.verdicts)
-        classes = token_classes(self.recording)
-        measures = dataclasses.asdict(collapse(self.recording, classes))
-        names = measures.pop("classes")
-        found["collapse"] = {
-            name: {key: rows[k].tolist() for key, rows in measures.items()}
-            for k, name in enumerate(names)
-        }
-        if self.sensitivity is not None:
-            found["sensitivity"] = self.sensitivity.share.tolist()
-        return found
+            names = ("attention", "perceptron", "norms", "moves")
+            found["motion"] = {name: getattr(self.motion, name) for name in names}
+        return _plain({k: value for k, value in found.items() if value is not None})
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, words, lists and dictionaries, whatever they were kept in."""
+    if dataclasses.is_dataclass(value):
+        return _plain(vars(value))
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 @one_thread()

@@ -25,6 +25,7 @@ from pushforward.errors import InputError
 from pushforward.fields import Attention, CausalAttention, Multiple
 from pushforward.flows import Trajectory
 from pushforward.probe._recording import Recording
+from pushforward.probe.measured._normalization import unit
 from pushforward.probe.measured._regression import (
     Points,
     Regression,
@@ -274,9 +275,7 @@ def own_attention(recording: Recording) -> Float[np.ndarray, "l"]:
             f"{recording.name} is a file of hidden states: what attention added is not "
             "known. Probe a model instead."
         )
-    x = recording.hidden[:-1].astype(float)
-    unit = lambda a: a / np.linalg.norm(a, axis=2, keepdims=True)  # noqa: E731
-    start, end = unit(x), unit(recording.hidden[1:].astype(float))
-    alone = unit(x + recording.update)
+    x, y = recording.hidden[:-1], recording.hidden[1:]
+    start, end, alone = unit(x), unit(y), unit(x.astype(float) + recording.update)
     error = ((alone - end) ** 2).sum(axis=(1, 2))
     return 1 - error / ((start - end) ** 2).sum(axis=(1, 2))

@@ -11,6 +11,8 @@ from pushforward._threads import side_by_side
 from pushforward.errors import InputError
 from pushforward.observables import attention_rank
 from pushforward.probe._recording import Recording, load_any
+from pushforward.probe.measured._collapse import mean_of_cosines
+from pushforward.probe.measured._normalization import unit
 from pushforward.theory.few_tokens.long_context import critical_gamma
 
 TIE = 1e-6  # eigenvalues closer than this share of the largest count as equal
@@ -223,8 +225,7 @@ def what_attention_reads(recording: Recording) -> Float[np.ndarray, "l n d"]:
     Those of the hidden states, where that is not known.
     """
     read = recording.hidden if recording.inputs is None else recording.inputs
-    x = np.asarray(read[: recording.depth], float)
-    return x / np.maximum(np.linalg.norm(x, axis=2, keepdims=True), 1e-300)
+    return unit(read[: recording.depth])
 
 
 def critical_beta(recording: Recording) -> Float[np.ndarray, "l"]:
@@ -234,8 +235,7 @@ def critical_beta(recording: Recording) -> Float[np.ndarray, "l"]:
     one above it chooses. [chen2025longcontext]
     """
     x = what_attention_reads(recording)
-    n = x.shape[1]
-    rho = ((x.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
+    n, rho = x.shape[1], mean_of_cosines(x)
     return np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
 
 

@@ -29,6 +29,7 @@ from pushforward.probe.measured._collapse import (
     spectral_rank,
     squared_singular_values,
 )
+from pushforward.probe.measured._normalization import lengths, unit
 from pushforward.probe.models._layer import About, Layer, Norm, apply
 from pushforward.probe.models._transformer import Transformer, steps
 from pushforward.spaces import Sphere
@@ -59,13 +60,6 @@ class LayerTable:
     margin: Float[np.ndarray, "l"]
     norm: Float[np.ndarray, "l"]
 
-    def as_dict(self) -> dict:
-        """Plain lists, for JSON."""
-        return {
-            key: value.tolist() if isinstance(value, np.ndarray) else value
-            for key, value in dataclasses.asdict(self).items()
-        }
-
 
 def layer_table(
     trajectory: Trajectory, *, beta: float = 1.0, radii: tuple[float, ...] = RADII
@@ -79,13 +73,13 @@ def layer_table(
     points, w = np.asarray(trajectory.points, float), np.asarray(trajectory[0].weights)
     rows = list(side_by_side(lambda layer: _row(layer, w, beta, radii), points))
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    lengths = trajectory.observed.get("norm", np.ones((len(rows), 1)))
+    norms = trajectory.observed.get("norm", np.ones((len(rows), 1)))
     said = "" if trajectory.outcome is None else trajectory.outcome.message
     return LayerTable(
         normalization=said.rstrip(".").split(", ")[-1],
         beta=beta,
         radii=radii,
-        norm=np.asarray(lengths).mean(axis=1),
+        norm=np.asarray(norms).mean(axis=1),
         **columns,
     )
 
@@ -96,7 +90,7 @@ def _row(x: np.ndarray, w: np.ndarray, beta: float, radii: tuple[float, ...]) ->
     In numpy, by one Gram matrix: a page has a hundred of these clouds, and sending each
     through six compiled programs took longer than the arithmetic.
     """
-    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    x = unit(x)
     gram = x @ x.T
     pairs = gram[np.triu_indices(len(x), k=1)]
     spectrum = squared_singular_values(x * np.sqrt(w)[:, None])
@@ -216,10 +210,9 @@ def sensitivity(
         frames = [np.asarray(frame) for frame, _ in steps(transformer, given, depth)]
     n, d = frames[0].shape
     directions = np.asarray(jax.random.normal(key, (probes, d), np.float32))
-    directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = unit(directions).astype(np.float32)
     squares = _pulled_back(transformer, frames, directions)
-    lengths = np.linalg.norm(np.asarray(frames[0], float), axis=1)
-    squares = d * np.asarray(squares, float) * lengths[None, :] ** 2
+    squares = d * np.asarray(squares, float) * lengths(frames[0]) ** 2
     values = np.sqrt(squares.mean(axis=0))
     spread = squares.std(axis=0, ddof=1) / np.sqrt(probes)
     errors = spread / (2 * np.maximum(values, 1e-300))

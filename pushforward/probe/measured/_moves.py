@@ -12,6 +12,7 @@ from pushforward._checks import whole
 from pushforward.measures import Particles
 from pushforward.observables import Clusters
 from pushforward.probe._recording import Recording, load_any
+from pushforward.probe.measured._normalization import unit
 from pushforward.probe.measured._split import MotionSplit, split_motion
 from pushforward.spaces import Sphere
 
@@ -62,12 +63,6 @@ class MotionSummary:
     def parts(self) -> tuple[Float[np.ndarray, "l"], ...]:
         """The shares of attention, perceptron and norms."""
         return self.attention, self.perceptron, self.norms
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        names = ("attention", "perceptron", "norms")
-        shares = {n: p.tolist() for n, p in zip(names, self.parts, strict=True)}
-        return shares | {"moves": [dataclasses.asdict(move) for move in self.moves]}
 
 
 class _Candidate(NamedTuple):
@@ -130,7 +125,7 @@ def _best(
     split: MotionSplit, recording: Recording, parts: tuple, count: int
 ) -> list[_Candidate]:
     k = split.layer
-    before, after = (_unit(recording.hidden[j].astype(float)) for j in (k, k + 1))
+    before, after = unit(recording.hidden[k : k + 2])
     cosine = np.clip((before * after).sum(axis=1), -1, 1)
     angles = np.degrees(np.arccos(cosine))
     others = np.where(np.eye(len(angles), dtype=bool)[None], 0.0, split.shares)
@@ -160,7 +155,7 @@ def _best(
 def _placed(one: _Candidate, recording: Recording) -> Move:
     """A move with the cosine of its pull and the way to the rest of the cluster."""
     move = one.move
-    x = _unit(recording.hidden[move.layer].astype(float))
+    x = unit(recording.hidden[move.layer])
     labels = np.asarray(Clusters(RADIUS)(Particles(Sphere(x.shape[1]), x)).labels)
     rest = np.flatnonzero(labels == labels[move.token])
     rest = rest[rest != move.token]
@@ -169,7 +164,3 @@ def _placed(one: _Candidate, recording: Recording) -> Move:
     way = x[rest].mean(axis=0) - x[move.token]
     sizes = np.linalg.norm(way) * np.linalg.norm(one.pull)
     return dataclasses.replace(move, along=float(way @ one.pull / max(sizes, 1e-300)))
-
-
-def _unit(x: np.ndarray) -> np.ndarray:
-    return x / np.linalg.norm(x, axis=1, keepdims=True)

@@ -69,7 +69,7 @@ class Rms(AbstractNormalization):
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors."""
-        return _unit(hidden)
+        return _directions(hidden)
 
     def space(self, d: int) -> AbstractSpace:
         """The unit sphere."""
@@ -92,7 +92,7 @@ class Centered(AbstractNormalization):
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors around the mean token of each layer."""
         x = np.asarray(hidden, float)
-        return _unit(x - x.mean(axis=1, keepdims=True))
+        return _directions(x - x.mean(axis=1, keepdims=True))
 
     def space(self, d: int) -> AbstractSpace:
         """The unit sphere."""
@@ -111,7 +111,7 @@ class LayerNormalized(AbstractNormalization):
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Coordinates of a token minus their mean, then unit vectors."""
         x = np.asarray(hidden, float)
-        return _unit(x - x.mean(axis=2, keepdims=True))
+        return _directions(x - x.mean(axis=2, keepdims=True))
 
     def space(self, d: int) -> AbstractSpace:
         """The unit sphere; the points lie in its section by sum x = 0."""
@@ -151,18 +151,22 @@ NORMALIZATIONS: dict[str, AbstractNormalization] = {
 }
 
 
-def _unit(x: Points) -> Points:
-    x = np.asarray(x, dtype=float)
-    norm = lengths(x)[..., None]
-    if not norm.all():
-        layer, token = np.argwhere(norm[:, :, 0] == 0)[0]
+def _directions(x: Points) -> Points:
+    """Unit tokens; a token without a direction is refused."""
+    if not lengths(x).all():
+        layer, token = np.argwhere(lengths(x) == 0)[0]
         raise InputError(
             f"token {token} of layer {layer} is the zero vector and has no direction. "
             "Use Raw(), or leave that token out."
         )
-    return x / norm
+    return unit(x)
 
 
 def lengths(x: Float[np.ndarray, "*any d"]) -> Float[np.ndarray, "*any"]:
     """|x| of every vector, in float64, with no array of its squares."""
     return np.sqrt(np.einsum("...d,...d->...", x, x, dtype=float))
+
+
+def unit(x: Float[np.ndarray, "*any d"]) -> Float[np.ndarray, "*any d"]:
+    """x / |x| of every vector, in float64; zero stays zero."""
+    return x / np.maximum(lengths(x), 1e-300)[..., None]

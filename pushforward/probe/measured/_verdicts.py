@@ -6,7 +6,7 @@ Where a hypothesis of the theory is not met, the word is "does not apply".
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -207,7 +207,7 @@ def _random(one: Examination, scheme: str | None) -> Verdict:
     drawn = random_heads(one.recording, one.spectra, after=scheme == "post-norm")
     x = one.recording.hidden[-1][:RANDOM_TOKENS].astype(float)
     halves = [mean_of_cosines(x[k::2]) for k in range(2)]
-    found, error = mean_of_cosines(x), abs(halves[0] - halves[1]) / 2
+    found, error = float(mean_of_cosines(x)), float(abs(halves[0] - halves[1]) / 2)
     chance = float(drawn.found.mean())
     spread = float(np.ptp(drawn.found) + np.ptp(drawn.predicted)) / 2
     word = (
@@ -291,8 +291,3 @@ def _middle(one: Examination) -> Verdict:
     error = float(1 / np.sqrt(n - 1))  # of a shuffle of positions
     word = "as the theory says" if found > FAR * error else "not more than by chance"
     return Verdict(question, theory, word, found, error, 0.0)
-
-
-def as_rows(found: tuple[Verdict, ...]) -> list[dict[str, Any]]:
-    """Plain values, for JSON."""
-    return [dataclasses.asdict(one) for one in found]
