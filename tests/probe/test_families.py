@@ -259,6 +259,26 @@ def test_objects_of_pairs_and_of_several_modes_tell_their_weights():
         assert np.abs(split.total - motion).max() < 1e-4 * np.abs(motion).max()
 
 
+def test_the_recipe_for_hidden_states_is_three_lines_that_run(tmp_path, monkeypatch):
+    import tokenizers
+    import transformers
+
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "probe.md").read_text()
+    lines = page.split("three lines:")[1].split("and then")[0]
+    words = {f"w{k}": k for k in range(50)}
+    own = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w0"))
+    own.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=own)
+    model, text = made("bert"), " ".join(f"w{k}" for k in range(5, 20))
+    monkeypatch.chdir(tmp_path)
+    known = {"model": model, "tokenizer": fast, "text": text, "np": np}
+    exec("\n".join(line.strip() for line in lines.splitlines()), known)
+    found, ours = probe.read_hidden("states.npz"), probe.run(model, text, tokenizer=own)
+    assert np.allclose(found.hidden, ours.hidden, atol=1e-5)
+    assert np.allclose(found.attention, ours.attention, atol=1e-5)
+    assert found.tokens.strings == ours.tokens.strings == tuple(text.split())
+
+
 def test_tokenizers_neither_pad_nor_cut(tmp_path):
     """Both change what is read, and stay as their owner set them."""
     import tokenizers
