@@ -169,7 +169,7 @@ dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0 0 .2rem 1rem; }
 .wide, figure { overflow-x: auto; } .words td,
 .words th { text-align: left; }
 .words td:nth-child(2) { white-space: nowrap; }
-small { color: #6b7686; } .slide { display: none; }
+sup, sub { line-height: 0; } small { color: #6b7686; } .slide { display: none; }
 @media (max-width: 40rem) { body { margin: 1rem auto; } figure img { max-width: none; }
   .slide, .words tr, .words td { display: block; } .words th { display: none; }
   .words td { border: 0; padding: .1rem 0; }

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from pushforward.plot.style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.probe import (
@@ -55,20 +55,27 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
         if name != "mean_cosine":
             ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0)
     axes[5].plot(layers, table.norm, "o-", ms=3, color=SOFT)
-    if table.norm.max() > 10 * table.norm.min():
-        axes[5].set_yscale("log")
-    else:
-        axes[5].set_ylim(0)
+    _by_powers(axes[5], table.norm)
     axes[5].set_title("mean length |x| before normalizing")
     axes[0].axhline(0, color=HAIR, lw=0.6)
     axes[0].plot([], [], "s--", ms=2.5, color=PALETTE[1], label="centered, 95 % point")
     axes[1].plot([], [], "s-", ms=2.5, color=PALETTE[1], label="centered")
     axes[0].legend(loc="best")
     axes[1].legend(loc="best")
-    axes[5].yaxis.set_minor_formatter(NullFormatter())
     for ax in axes[3:]:
         ax.set_xlabel("layer")
     return figure
+
+
+def _by_powers(ax: Axes, values: np.ndarray) -> None:
+    """An axis with plain numbers: by powers where values span more than one of ten."""
+    if values.max() <= 10 * values.min():
+        ax.set_ylim(0)
+        return
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 @styled
@@ -131,7 +138,7 @@ def cluster_counts(table: LayerTable) -> Figure:
     curves = zip(table.radii, table.clusters.T, colors, strict=True)
     for radius, counts, color in curves:
         ax.plot(layers, counts, "o-", ms=3, color=color, label=f"{radius:g}")
-    ax.set_yscale("log")
+    _by_powers(ax, table.clusters)
     ax.set_xlabel("layer")
     ax.set_ylabel("clusters")
     ax.legend(title="radius (rad)", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -261,7 +268,7 @@ def sensitivity_curve(
         values = np.asarray(theory(found.positions), float)
         label = "kinetic theory, scaled" if theory is kinetic_curve else "theory"
         ax.plot(found.positions, values / values.mean(), color=PALETTE[1], label=label)
-    ax.set_yscale("log")
+    _by_powers(ax, found.share)
     ax.axhline(1, color=HAIR, lw=0.8)
     ax.set_xlabel("position in the text (0 first, 1 last)")
     ax.set_ylabel("sensitivity of the last token")

@@ -59,7 +59,10 @@ def _shown(one: Examination, i: int) -> str:
 def theory(one: Examination) -> str:
     """The table of statements, numbers and baselines; then what does not apply."""
     apply = [verdict for verdict in one.verdicts if verdict.applies]
-    others = [verdict for verdict in one.verdicts if not verdict.applies]
+    why: dict[str, list[str]] = {}
+    for verdict in one.verdicts:
+        if not verdict.applies:
+            why.setdefault(verdict.reason, []).append(_typeset(verdict.question))
     table = (
         "<p>Each statement holds in an idealized model (one head repeated, no "
         "perceptron, or tokens at equal angles). The number is what this model shows "
@@ -71,10 +74,11 @@ def theory(one: Examination) -> str:
         f"{''.join(map(_row, apply))}</table></div>"
     )
     left = "".join(
-        f"<li>{_typeset(one.question)}: {_typeset(one.word)}.</li>" for one in others
+        f"<li><i>{_typeset(reason)}</i>: {'; '.join(questions)}.</li>"
+        for reason, questions in why.items()
     )
     return (table if apply else "") + (
-        f"<p>What else it says, and why not here:</p><ul>{left}</ul>" if left else ""
+        f"<p>What does not apply here, and why:</p><ul>{left}</ul>" if left else ""
     )
 
 

@@ -177,7 +177,8 @@ def _critical(one: Examination) -> str:
         "<li>A head of the theory averages all tokens while its β is below log n / "
         "(1 − mean cosine), here between "
         f"{critical.min():.1f} and {critical.max():.1f} by layer, and chooses among "
-        f"them above: {above} of {seen.size} heads are above, those with a dot.</li>"
+        f"them above: {above} of {seen.size} heads are above"
+        f"{', those with a dot' if above else ''}.</li>"
     )
 
 
@@ -244,7 +245,7 @@ def sensitivity(one: Examination) -> str:
     assert one.sensitivity is not None
     share = one.sensitivity.share
     thirds = [float(np.median(part)) for part in np.array_split(share, 3)]
-    middle = thirds[1] < min(thirds[0], thirds[2])
+    middle = thirds[1] < 0.9 * min(thirds[0], thirds[2])
     return (
         "<p>By gradients: how much the last token, after the last layer, changes when "
         "the embedding at a position changes by a given share. One is average. Medians "

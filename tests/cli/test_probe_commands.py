@@ -50,7 +50,7 @@ def test_a_folder_is_probed_and_the_page_needs_nothing_else(tmp_path):
     assert "w3&lt;b&gt;" in html and "w3<b>" not in html
     assert html.count("<img ") >= 9
     assert "Why tokens moved" in html and "Layer " in html and "Head " in html
-    assert "does not apply: norms after each sublayer set the length" in html
+    assert "<i>norms after each sublayer set the length</i>: how the length" in html
     assert "layer<sup>p</sup>" in html
     assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 10
     assert (

@@ -117,5 +117,6 @@ def test_statements_are_typeset_and_those_that_do_not_apply_are_listed(one):
     page = reasons.theory(found)
     assert "layer<sup>p</sup>" in page and "^" not in page
     missing = [v for v in found.verdicts if not v.applies]
-    assert page.count("<li>") == len(missing) > 0
+    assert page.count("<li>") == len({v.reason for v in missing}) > 0
+    assert all(v.word == f"does not apply: {v.reason}" for v in missing)
     assert page.count("<tr>") == 1 + len(found.verdicts) - len(missing)

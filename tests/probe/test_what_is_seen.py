@@ -88,9 +88,8 @@ def test_matrices_beyond_the_bound_are_not_made(recordings, monkeypatch, tmp_pat
     known = json.loads(json.dumps(found.summary()))
     assert list(known["heads"]) == ["effective_beta"] and "sensitivity" not in known
     write_probe_report([found], tmp_path / "page.html")
-    assert "does not apply: attention is not known" in (
-        tmp_path / "page.html"
-    ).read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<i>attention is not known</i>: heads on the averaging side" in page
 
 
 def test_a_recorded_trajectory_saves_loads_and_is_observed(recordings, tmp_path):
