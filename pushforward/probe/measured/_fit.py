@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, PRNGKeyArray
+from scipy.optimize import minimize
 
 from pushforward._checks import whole
 from pushforward._threads import side_by_side
@@ -35,7 +38,7 @@ from pushforward.probe.measured._regression import (
 )
 from pushforward.spaces import Sphere
 
-STEPS, RATE, CHECK = 240, 3e-3, 20
+STEPS = 120  # of a descent
 WATCHED = 5  # one training token in so many decides when to stop
 
 
@@ -45,50 +48,31 @@ def fitted_perceptron(
     """W relu(A x + b) such that normalize(x + push + W relu(A x + b)) is near y.
 
     `push` is what attention predicts, for training tokens by a fit without them.
-    Descends the error of the training tokens by Adam and keeps the weights of the
-    smallest error on a fifth of them, which the descent does not see; W starts at
-    zero, so that at worst nothing is added.
+    Descends the error of the training tokens and keeps the weights of the smallest
+    error on a fifth of them, which the descent does not see; W starts at zero, so that
+    at worst nothing is added.
     """
-    try:
-        import optax
-    except ImportError:
-        raise InputError(
-            "fitting a perceptron needs optax. Run "
-            "`pip install 'pushforward[control]'`."
-        ) from None
     train, d = split.train, split.x.shape[1]
     watched, used = train[::WATCHED], np.delete(train, slice(0, None, WATCHED))
     A = jax.random.normal(key, (width, d)) * np.sqrt(2.0)
-    parameters = (jnp.zeros((d, width)), A, jnp.zeros(width))
-    start, end, data = map(jnp.asarray, (split.x + push, split.y, split.x))
+    start, unravel = ravel_pytree((jnp.zeros((d, width)), A, jnp.zeros(width)))
+    from_, end, data = map(jnp.asarray, (split.x + push, split.y, split.x))
 
     def added(parameters):
-        W, A, b = parameters
+        W, A, b = unravel(parameters)
         return jax.nn.relu(data @ A.T + b[None, :]) @ W.T
 
     def error(parameters, rows):
-        z = start + added(parameters)
+        z = from_ + added(parameters)
         z = z / jnp.linalg.norm(z, axis=1, keepdims=True)
         return jnp.mean(jnp.sum((z - end) ** 2, axis=1)[rows])
 
-    adam = optax.adam(RATE)
-
-    def step(carry, _):
-        parameters, state = carry
-        slope = jax.grad(error)(parameters, used)
-        with jax.numpy_dtype_promotion("standard"):  # optax mixes integers and floats
-            updates, state = adam.update(slope, state)
-        return (optax.apply_updates(parameters, updates), state), None
-
-    advance = jax.jit(lambda carry: jax.lax.scan(step, carry, None, length=CHECK)[0])
-    carry = (parameters, adam.init(parameters))
-    best, kept = error(parameters, watched), parameters
-    for _ in range(STEPS // CHECK):
-        carry = advance(carry)
-        now = error(carry[0], watched)
-        if now < best:
-            best, kept = now, carry[0]
-    return np.asarray(added(kept))
+    slope = jax.jit(jax.value_and_grad(lambda p: error(p, used)))
+    kept = [(float(error(start, watched)), np.asarray(start))]
+    keep = lambda p: kept.append((float(error(p, watched)), p))  # noqa: E731
+    descend: Any = minimize
+    descend(slope, start, jac=True, callback=keep, options={"maxiter": STEPS})
+    return np.asarray(added(min(kept, key=lambda one: one[0])[1]))
 
 
 ROUNDS = 5  # of lengths before normalizing; later ones change shares by 1e-3

@@ -22,20 +22,16 @@ class AbstractNormalization(abc.ABC):
     """A map from hidden states (layers, tokens, dim) to points of a space."""
 
     label: ClassVar[str]
+    on_sphere: ClassVar[bool] = True
     meaning: ClassVar[str]  # after "The normalization is ...:"
 
     @abc.abstractmethod
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """The points, layer by layer; `inputs` are the states through trained norms."""
 
-    @abc.abstractmethod
     def space(self, d: int) -> AbstractSpace:
-        """The space they lie in."""
-
-    @property
-    def on_sphere(self) -> bool:
-        """Whether it puts tokens on the unit sphere."""
-        return isinstance(self.space(2), Sphere)
+        """The space they lie in: the unit sphere, or R^d."""
+        return Sphere(d) if self.on_sphere else Euclidean(d)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +39,7 @@ class Raw(AbstractNormalization):
     """Hidden states as they are, in R^d."""
 
     label: ClassVar[str] = "raw"
+    on_sphere: ClassVar[bool] = False
     meaning: ClassVar[str] = (
         "tokens stay where they are, off the sphere, "
         "and are compared by their directions"
@@ -51,10 +48,6 @@ class Raw(AbstractNormalization):
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unchanged."""
         return hidden
-
-    def space(self, d: int) -> AbstractSpace:
-        """R^d."""
-        return Euclidean(d)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,10 +63,6 @@ class Rms(AbstractNormalization):
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors."""
         return _directions(hidden)
-
-    def space(self, d: int) -> AbstractSpace:
-        """The unit sphere."""
-        return Sphere(d)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,14 +83,10 @@ class Centered(AbstractNormalization):
         x = np.asarray(hidden, float)
         return _directions(x - x.mean(axis=1, keepdims=True))
 
-    def space(self, d: int) -> AbstractSpace:
-        """The unit sphere."""
-        return Sphere(d)
-
 
 @dataclasses.dataclass(frozen=True)
 class LayerNormalized(AbstractNormalization):
-    """LayerNorm without gain and bias, over sqrt(d): unit vectors of mean zero."""
+    """LayerNorm without gain and bias, over sqrt(d): unit vectors with sum x = 0."""
 
     label: ClassVar[str] = "layernorm"
     meaning: ClassVar[str] = (
@@ -113,10 +98,6 @@ class LayerNormalized(AbstractNormalization):
         x = np.asarray(hidden, float)
         return _directions(x - x.mean(axis=2, keepdims=True))
 
-    def space(self, d: int) -> AbstractSpace:
-        """The unit sphere; the points lie in its section by sum x = 0."""
-        return Sphere(d)
-
 
 @dataclasses.dataclass(frozen=True)
 class TrainedNorm(AbstractNormalization):
@@ -126,6 +107,7 @@ class TrainedNorm(AbstractNormalization):
     """
 
     label: ClassVar[str] = "trained norm"
+    on_sphere: ClassVar[bool] = False
     meaning: ClassVar[str] = (
         "tokens as the next attention reads them, "
         "through the norm of the model, compared by their directions"
@@ -139,10 +121,6 @@ class TrainedNorm(AbstractNormalization):
                 "came without them. Use LayerNormalized() or Rms()."
             )
         return inputs
-
-    def space(self, d: int) -> AbstractSpace:
-        """R^d."""
-        return Euclidean(d)
 
 
 NORMALIZATIONS: dict[str, AbstractNormalization] = {

@@ -111,9 +111,9 @@ def _few_keys(one: Examination) -> Verdict:
     question = "heads whose attention goes to few keys"
     theory = "uniform keys: above β = n^{2/(d−1)} few share it, in random parts"
     recording = one.recording
-    if one.seen_beta is None or recording.attention is None:
+    if one.seen_beta is None:
         return _missing(question, theory, "attention is not known")
-    n, d = recording.attention.shape[-1], int(recording.hidden.shape[2])
+    n, d = recording.hidden.shape[1:]
     # 1 - cosine to the nearest of n random keys
     nearest = (n * random_keys.cap_constant(d)) ** (-2 / (d - 1))
     if nearest > NEAR:
@@ -202,10 +202,7 @@ def _speed(one: Examination, scheme: str | None) -> Verdict:
 def _random(one: Examination, scheme: str | None) -> Verdict:
     """Whether the heads gather tokens more than random ones of their size."""
     question = "mean cosine after the last layer, against heads drawn at random"
-    theory = (
-        "random heads gather tokens, layer by layer, as one equation for the Gram "
-        "matrix says"
-    )
+    theory = "random heads gather tokens as one equation for the Gram matrix says"
     if one.spectra is None or scheme is None:
         return _missing(question, theory, "weights are not known")
     if scheme not in ("pre-norm", "post-norm"):
