@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections import Counter
 from collections.abc import Callable
@@ -41,6 +42,7 @@ from pushforward.probe.measured._normalization import (
 )
 from pushforward.probe.measured._verdicts import Verdict, verdicts
 from pushforward.probe.models._loading import Model
+from pushforward.probe.models._torch import is_torch
 from pushforward.spaces import Sphere
 
 Progress = Callable[[str], object]
@@ -195,58 +197,41 @@ def examine(
     if isinstance(model, Recording):
         recording = model
     else:
+        model = model if is_torch(model) else load_any(model)
         tell(f"{getattr(model, 'name', 'model')}: running the model")
         recording = run(model, text, depth=depth, tokenizer=tokenizer)
-        weights = _weights(model)
-    name = recording.name
+        with contextlib.suppress(InputError):  # an object may run without that
+            weights = load_any(model)
+    say = lambda line: tell(f"{recording.name}: {line}")  # noqa: E731
     trajectory = recording.trajectory(normalization)
-    fitted = _fitted(recording, trajectory, most_fitted, seed, tell)
-    tell(f"{name}: observables of {recording.depth + 1} frames")
+    fitted = _fitted(recording, trajectory, most_fitted, seed, say)
+    say(f"observables of {recording.depth + 1} frames")
     beta = 1.0 if fitted is None else float(np.median(fitted.betas))
-    found = Examination(
-        recording=recording,
-        normalization=normalization,
-        table=layer_table(trajectory, beta=beta),
-        centered=layer_table(recording.trajectory(Centered()), beta=beta),
-        fit=fitted,
-    )
+    centered = layer_table(recording.trajectory(Centered()), beta=beta)
+    known: dict[str, Any] = {"fit": fitted}
     if recording.attention is not None:
-        tell(f"{name}: heads")
-        found = dataclasses.replace(
-            found,
-            heads=head_table(recording),
-            seen_beta=seen_beta(recording),
-        )
+        say("heads")
+        known["heads"] = head_table(recording)
+        known["seen_beta"] = seen_beta(recording)
     elif weights is not None:
-        tell(f"{name}: attention of so long a text is not kept, nor what heads do seen")
+        say("attention of so long a text is not kept, nor what heads do seen")
     if recording.update is not None:
-        found = dataclasses.replace(found, own=own_attention(recording))
-    scheme = None
+        known["own"] = own_attention(recording)
     if weights is not None:
-        scheme = weights.transformer.about.scheme
-        found = _with_weights(found, weights, probes, seed, tell)
+        known |= _with_weights(recording, weights, probes, seed, say)
+    table = layer_table(trajectory, beta=beta)
+    found = Examination(recording, normalization, table, centered, **known)
+    scheme = None if weights is None else weights.transformer.about.scheme
     return dataclasses.replace(found, verdicts=verdicts(found, scheme))
 
 
-def _weights(model: Any) -> Model | None:
-    """The weights, where they are known; an object may run without that."""
-    try:
-        return load_any(model)
-    except InputError:
-        return None
-
-
 def _fitted(
-    recording: Recording,
-    trajectory: Trajectory,
-    most: int,
-    seed: int,
-    tell: Progress,
+    recording: Recording, trajectory: Trajectory, most: int, seed: int, say: Progress
 ) -> Fit | None:
     """The theory's layers, with a line of progress for each; None for a short text."""
     n = recording.hidden.shape[1]
     if n < FEWEST:
-        tell(f"{recording.name}: {n} tokens, too few to fit (at least {FEWEST})")
+        say(f"{n} tokens, too few to fit (at least {FEWEST})")
         return None
     on_sphere = isinstance(trajectory.final.space, Sphere)
     return fit(
@@ -254,18 +239,14 @@ def _fitted(
         key=key_for(seed, "fit"),
         causal=bool(recording.causal),
         layers=evenly(recording.depth, most),
-        progress=lambda done, total: tell(
-            f"{recording.name}: fitting the theory, layer {done} of {total}"
-        ),
+        progress=lambda k, all_: say(f"fitting the theory, layer {k} of {all_}"),
     )
 
 
 def _with_weights(
-    found: Examination, model: Model, probes: int, seed: int, tell: Progress
-) -> Examination:
-    """What only the weights tell: spectra of heads, gradients."""
-    recording = found.recording
-    name = recording.name
+    recording: Recording, model: Model, probes: int, seed: int, say: Progress
+) -> dict[str, Any]:
+    """What only the weights tell: spectra of heads, gradients, who moved whom."""
 
     def felt() -> Sensitivity | None:
         if not probes or recording.tokens.image:
@@ -275,15 +256,13 @@ def _with_weights(
 
     # The gradients compile while the rest computes: half of a sentence's time.
     with ThreadPoolExecutor(1) as beside:
-        tell(f"{name}: gradients of the last token, and spectra of the heads")
+        say("gradients of the last token, and spectra of the heads")
         curve = beside.submit(felt)
         layers = range(min(recording.depth, model.transformer.depth))
         spectra = tuple(tuple(head_spectra(model, recording, k)) for k in layers)
-        tell(f"{name}: who moved which token")
+        say("who moved which token")
         motion = motion_summary(model, recording)
-        return dataclasses.replace(
-            found, spectra=spectra, sensitivity=curve.result(), motion=motion
-        )
+        return {"spectra": spectra, "motion": motion, "sensitivity": curve.result()}
 
 
 def evenly(count: int, most: int) -> tuple[int, ...]:
