@@ -186,6 +186,29 @@ def torch_heads_seconds(x, Q, K, U):
     return statistics.median(spans[1:])
 
 
+def trained_rows():
+    """A long text through a layer in the shapes of SmolLM2, as `probe` runs it."""
+    from pushforward.probe.models import _attention_weights as layer
+
+    rng = np.random.default_rng(5)
+    d, k, h, g = 576, 64, 9, 3
+    shapes = {"Q": (h, k, d), "K": (g, k, d), "V": (g, k, d), "O": (h, d, k)}
+    shapes |= {"q": (h, k), "k": (g, k), "v": (g, k), "o": (d,)}
+    arrays = {n: rng.normal(size=s) / s[-1] ** 0.5 for n, s in shapes.items()}
+    arrays = {n: jnp.asarray(a, jnp.float32) for n, a in arrays.items()}
+    heads = layer.HeadWeights(**arrays, rotary=layer.Rotary(0.1 ** jnp.arange(32.0)))
+    fused = jax.jit(lambda u: layer.updated(heads, u, causal=True))
+    tables = jax.jit(lambda u: layer.attend(heads, u, causal=True)[1])
+    for n in (2_048, 8_192, 32_768):
+        u = jnp.asarray(tokens(n, d, 0) * np.sqrt(d), jnp.float32)
+        row = {"work": "layer of a model, causal", "n": n, "d": d}
+        row["seconds"] = seconds(fused, u)
+        if n <= 8_192:  # beyond, the matrices alone take 39 GB
+            row["says"] = f"with its matrices {seconds(tables, u) * 1e3:.1f} ms"
+            row["error"] = float(abs(fused(u) - tables(u)).max() / abs(fused(u)).max())
+        yield row
+
+
 def table_rows():
     """The journeys by which the library is judged, in one run."""
     for n, d in (
@@ -425,6 +448,7 @@ GROUPS = {
     "drifts": drift_rows,
     "general": general_rows,
     "heads": heads_rows,
+    "trained": trained_rows,
     "circle": circle_rows,
     "sphere": sphere_rows,
     "flows": flow_rows,

@@ -35,6 +35,10 @@ def probe(
         str,
         typer.Option(help="rms, centered, layernorm, trained norm, or raw."),
     ] = "rms",
+    sample: Annotated[
+        int | None,
+        typer.Option(help="Which text of a batch of hidden states, counted from 0."),
+    ] = None,
     depth: Annotated[
         int | None, typer.Option(help="Layers to run; more only for shared weights.")
     ] = None,
@@ -64,7 +68,7 @@ def probe(
     if run is not None and len(names) > 1:
         raise InputError("`--run` saves one trajectory: name one model.")
     with ThreadPoolExecutor(1) as ahead:  # the next model is read meanwhile
-        subjects = [ahead.submit(_subject, name) for name in names]
+        subjects = [ahead.submit(_subject, name, sample) for name in names]
         found = [
             examine(
                 subject.result(),
@@ -101,13 +105,13 @@ def _check_page(out: pathlib.Path) -> None:
         raise InputError(f"`out` is in {out.parent}, which is no folder. Create it.")
 
 
-def _subject(name: str) -> Any:
+def _subject(name: str, sample: int | None) -> Any:
     """A model, or a recording of hidden states from a file."""
     from pushforward.probe import load_model, read_hidden
 
     path = pathlib.Path(name)
     if path.suffix in FILES or (path.is_file() and path.suffix != ".gguf"):
-        return read_hidden(path)
+        return read_hidden(path, sample=sample)
     return load_model(name)
 
 
@@ -145,38 +149,12 @@ def _written(found: list, out: pathlib.Path | None, run: pathlib.Path | None) ->
 
 
 def _print(one: Any) -> None:
-    import numpy as np
+    from pushforward.probe import sentences
 
-    table = one.table
-    rows = {
-        "model": one.recording.name,
-        "layers, tokens": f"{one.recording.depth}, {len(one.recording.tokens)}",
-        "normalization": table.normalization,
-        "mean cosine": _ends(table.mean_cosine, ".3f"),
-        "mean cosine, centered": _ends(one.centered.mean_cosine, ".3f"),
-        "clusters at radius 0.6": _ends(table.clusters[:, table.radii.index(0.6)], "d"),
-        "effective rank": _ends(table.effective_rank, ".1f"),
-    }
-    if one.spectra is not None:
-        rows["effective beta per head, median"] = f"{np.median(one.effective_beta):.1f}"
-    if one.seen_beta is not None:
-        rows["beta seen on the text, median"] = f"{np.median(one.seen_beta):.2f}"
-    if one.own is not None:
-        rows["motion by its own attention"] = f"{np.median(one.own):.3f}"
-    if one.motion is not None:
-        parts = (one.motion.attention, one.motion.perceptron, one.motion.norms)
-        shares = " / ".join(f"{np.median(part):.3f}" for part in parts)
-        rows["attention / perceptron / norms"] = shares
-    for name in ("plain", "attention", "linear", "both"):
-        if not one.fitted:
-            break
-        rows[f"motion explained, {name}"] = f"{np.median(one.shares(name)):.3f}"
-    lines = [f"{name:34s}{value}" for name, value in rows.items()]
+    found = {"model": one.recording.name, **sentences.rows(one)}
+    width = max(map(len, found)) + 2
+    lines = [f"{label:{width}s}{value}" for label, value in found.items()]
     sys.stdout.write("\n".join(lines) + "\n\n")
-
-
-def _ends(values: Any, form: str) -> str:
-    return f"{values[0]:{form}} -> {values[-1]:{form}}"
 
 
 app = typer.Typer(

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
+from pushforward._threads import one_thread
 from pushforward.plot.probing import (
     cluster_counts,
     head_maps,
@@ -20,16 +21,18 @@ from pushforward.plot.probing import (
     spectra,
     token_maps,
 )
-from pushforward.plot.representations import layer_similarity, similarity_maps
+from pushforward.plot.representations import similarity_maps
 from pushforward.plot.runs._pairs import cosine_histograms
 from pushforward.probe import Examination, evenly
 from pushforward.probe import reasons as because
 from pushforward.probe import sentences as say
+from pushforward.statistics.representations.similarities import layer_similarity
 from pushforward.statistics.tables.match_files import write_text
 
 MOST_LAYERS = 9  # rows of a similarity map
 
 
+@one_thread()
 def write_probe_report(found: Sequence[Examination], path: str | Path) -> None:
     """A self-contained HTML page on one or several models and one text.
 
@@ -40,7 +43,6 @@ def write_probe_report(found: Sequence[Examination], path: str | Path) -> None:
         parts += _model(one, numbered=len(found) > 1)
     if len(found) == 2 and all(one.recording.tokens.spans for one in found):
         parts += _between(*found)
-    parts.append(say.glossary())
     parts.append(_made(found))
     page = PAGE.replace("BODY", "\n".join(parts))
     write_text(path, [page])
@@ -86,7 +88,7 @@ def _reasons(one: Examination) -> list[str]:
         ]
     if one.spectra is not None:
         picture = spectra(one.spectra, evenly(len(one.spectra), 4))
-        parts.append(_image("Spectra", picture))
+        parts += [say.spectra(), _image("Spectra", picture)]
     if one.motion is not None:
         parts.append(f"<h3>Why tokens moved</h3>{because.moves(one)}")
     parts.append(f"<h3>What the theory says</h3>{because.theory(one)}")
@@ -96,9 +98,10 @@ def _reasons(one: Examination) -> list[str]:
             _image("Motion explained", motion_shares(one)),
         ]
     if one.sensitivity is not None:
+        theory = kinetic_curve if one.recording.causal else None
         parts += [
             f"<h3>What the last token feels</h3>{say.sensitivity(one)}",
-            _image("Sensitivity", sensitivity_curve(one.sensitivity, kinetic_curve)),
+            _image("Sensitivity", sensitivity_curve(one.sensitivity, theory)),
         ]
     return parts
 
@@ -126,8 +129,7 @@ def _made(found: Sequence[Examination]) -> str:
     shown = f"<details><summary>The text</summary><p>{html.escape(text)}</p></details>"
     return (
         f"{shown if text else ''}<p class='made'>Made by pushforward "
-        f"{pushforward.__version__}; the same command gives the same page. Hidden "
-        "states are float32, observables float64.</p>"
+        f"{pushforward.__version__}; the same command gives the same page.</p>"
     )
 
 
@@ -167,7 +169,7 @@ dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0 0 .2rem 1rem; }
 .wide, figure { overflow-x: auto; } .words td,
 .words th { text-align: left; }
 .words td:nth-child(2) { white-space: nowrap; }
-small { color: #6b7686; } .slide { display: none; }
+sup, sub { line-height: 0; } small { color: #6b7686; } .slide { display: none; }
 @media (max-width: 40rem) { body { margin: 1rem auto; } figure img { max-width: none; }
   .slide, .words tr, .words td { display: block; } .words th { display: none; }
   .words td { border: 0; padding: .1rem 0; }

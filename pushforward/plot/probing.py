@@ -6,11 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from pushforward.plot.style import DEPTHS, HAIR, INK, PALETTE, SOFT, new_figure, styled
 from pushforward.probe import (
     REGIMES,
+    SHARES,
     Examination,
     HeadSpectra,
     LayerTable,
@@ -19,14 +20,7 @@ from pushforward.probe import (
 )
 from pushforward.theory.ordered.kinetic import retrieval as theory_of_retrieval
 
-NAMES = {  # of the shares of motion, in words
-    "own": "the model's own attention",
-    "linear": "linear map, no other token",
-    "both": "linear map and fitted attention",
-    "attention": "fitted attention alone",
-    "shuffled": "attention, averages shuffled",
-    "plain": "attention with V = step · I",
-}
+NAMES = {"own": "the model's own attention", **SHARES}
 STYLE = {
     "own": (PALETTE[2], "o-"),
     "linear": (INK, "s-"),
@@ -61,17 +55,27 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
         if name != "mean_cosine":
             ax.plot(layers, getattr(centered, name), "s-", ms=2.5, lw=1.0)
     axes[5].plot(layers, table.norm, "o-", ms=3, color=SOFT)
-    axes[5].set_yscale("log")
+    _by_powers(axes[5], table.norm)
     axes[5].set_title("mean length |x| before normalizing")
     axes[0].axhline(0, color=HAIR, lw=0.6)
     axes[0].plot([], [], "s--", ms=2.5, color=PALETTE[1], label="centered, 95 % point")
     axes[1].plot([], [], "s-", ms=2.5, color=PALETTE[1], label="centered")
     axes[0].legend(loc="best")
     axes[1].legend(loc="best")
-    axes[5].yaxis.set_minor_formatter(NullFormatter())
     for ax in axes[3:]:
         ax.set_xlabel("layer")
     return figure
+
+
+def _by_powers(ax: Axes, values: np.ndarray) -> None:
+    """An axis with plain numbers: by powers where values span more than one of ten."""
+    if values.max() <= 10 * values.min():
+        ax.set_ylim(0)
+        return
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 @styled
@@ -134,7 +138,7 @@ def cluster_counts(table: LayerTable) -> Figure:
     curves = zip(table.radii, table.clusters.T, colors, strict=True)
     for radius, counts, color in curves:
         ax.plot(layers, counts, "o-", ms=3, color=color, label=f"{radius:g}")
-    ax.set_yscale("log")
+    _by_powers(ax, table.clusters)
     ax.set_xlabel("layer")
     ax.set_ylabel("clusters")
     ax.legend(title="radius (rad)", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -153,10 +157,10 @@ def head_maps(found: Examination) -> Figure:
     figure = new_figure(10.4 if known else 6.4, 1.4 + 0.15 * max(depth, 9))
     axes = figure.subplots(1, 5 if known else 3, sharey=True)
     _map(axes[0], found.heads.entropy, "entropy (1 = uniform)", (0, 1), DEPTHS)
-    _map(axes[1], found.heads.first, "attention to token 0", (0, 1), DEPTHS)
+    _map(axes[1], found.heads.first, "attention to the first", (0, 1), DEPTHS)
     seen = found.seen_beta
     most = float(np.percentile(np.abs(seen), 98)) or 1.0
-    _map(axes[2], seen, "β seen (dot: critical)", (-most, most), "RdBu")
+    _map(axes[2], seen, "β seen (dot: above critical)", (-most, most), "RdBu")
     rows, columns = np.nonzero(seen > found.critical_beta[:, None])
     axes[2].plot(columns, rows, "o", ms=3, color="white", mec=INK, mew=0.6)
     if known:
@@ -186,7 +190,9 @@ def _regimes(ax: Axes, found: Examination) -> None:
 
 def _map(ax: Axes, values, title: str, limits, cmap) -> None:
     image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="auto")
-    ax.figure.colorbar(image, ax=ax, location="bottom", shrink=0.9)
+    ax.figure.colorbar(
+        image, ax=ax, location="bottom", shrink=0.85, ticks=MaxNLocator(3)
+    )
     ax.set_title(title)
 
 
@@ -262,7 +268,7 @@ def sensitivity_curve(
         values = np.asarray(theory(found.positions), float)
         label = "kinetic theory, scaled" if theory is kinetic_curve else "theory"
         ax.plot(found.positions, values / values.mean(), color=PALETTE[1], label=label)
-    ax.set_yscale("log")
+    _by_powers(ax, found.share)
     ax.axhline(1, color=HAIR, lw=0.8)
     ax.set_xlabel("position in the text (0 first, 1 last)")
     ax.set_ylabel("sensitivity of the last token")

@@ -24,12 +24,8 @@ from pushforward.plot.page import (
     write_page,
 )
 from pushforward.plot.style import DEPTHS, new_figure, styled
-from pushforward.statistics.representations.gulp import GulpMatrix, gulp
-from pushforward.statistics.representations.similarities import (
-    cka,
-    classical_scaling,
-    procrustes,
-)
+from pushforward.statistics.representations.gulp import GulpMatrix
+from pushforward.statistics.representations.similarities import classical_scaling
 
 
 def plot_embedding(
@@ -157,42 +153,6 @@ def write_gulp_report(
     if read:
         parts.append(section("How the files were read", listing(read)))
     write_page(path, "Distances between representations", parts)
-
-
-RIDGE = 1e-2
-
-
-def layer_similarity(
-    rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]
-) -> dict[str, Float[np.ndarray, "r c"]]:
-    """CKA, Procrustes and GULP between two lists of representations of one sample.
-
-    Each entry is (n, d_k). CKA is a similarity, one for equal; the squared Procrustes
-    distance and GULP (ridge 0.01) are distances, zero for equal.
-    [kornblith2019cka, schonemann1966, boixadsera2022gulp]
-    """
-    sizes = {len(a) for a in (*rows, *columns)}
-    if len(sizes) != 1:
-        raise InputError(
-            f"representations must share their samples, got {sorted(sizes)} rows. "
-            "Models that cut a text differently share words: use Recording.words()."
-        )
-    found = {name: np.zeros((len(rows), len(columns))) for name in _MEASURES}
-    same = rows is columns
-    for i, a in enumerate(rows):
-        for j, b in enumerate(columns):
-            for name, measure in _MEASURES.items():
-                known = same and j < i
-                value = found[name][j, i] if known else measure(a, b)
-                found[name][i, j] = value
-    return found
-
-
-_MEASURES = {
-    "CKA (1 = alike)": lambda a, b: cka(a, b).value,
-    "Procrustes (0 = alike)": procrustes,
-    "GULP (0 = alike)": lambda a, b: float(gulp(a, b, RIDGE).distance[0]),
-}
 
 
 @styled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections import Counter
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pushforward._checks import whole
 from pushforward._seeds import key_for
+from pushforward._threads import one_thread
 from pushforward.errors import InputError
 from pushforward.flows import Trajectory
 from pushforward.probe._recording import Recording, load_any, run
@@ -37,13 +40,15 @@ from pushforward.probe.measured._normalization import (
     Centered,
     Rms,
 )
-from pushforward.probe.measured._verdicts import Verdict, as_rows, verdicts
+from pushforward.probe.measured._verdicts import Verdict, verdicts
 from pushforward.probe.models._loading import Model
+from pushforward.probe.models._torch import is_torch
+from pushforward.spaces import Sphere
 
 Progress = Callable[[str], object]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Examination:
     """A recording and what was measured on it.
 
@@ -64,6 +69,11 @@ class Examination:
     sensitivity: Sensitivity | None = None
     motion: MotionSummary | None = None
     verdicts: tuple[Verdict, ...] = ()
+
+    def __repr__(self) -> str:
+        parts = ("fit", "heads", "spectra", "own", "sensitivity", "motion")
+        known = [name for name in parts if getattr(self, name) is not None]
+        return f"Examination({self.recording!r}: {', '.join(['table', *known])})"
 
     def trajectory(self) -> Trajectory:
         """The recording, with who pulled each token where that is known.
@@ -116,47 +126,53 @@ class Examination:
 
     def summary(self) -> dict[str, Any]:
         """The numbers, as plain values for JSON."""
+        classes = token_classes(self.recording)
         found: dict[str, Any] = {
             "model": self.recording.name,
             "tokens": len(self.recording.tokens),
             "layers": self.recording.depth,
-            "d": int(self.recording.hidden.shape[2]),
+            "d": self.recording.hidden.shape[2],
             "causal": self.recording.causal,
-            "table": self.table.as_dict(),
-            "centered": self.centered.as_dict(),
+            "table": self.table,
+            "centered": self.centered,
+            "own_attention": self.own,
+            "theory": self.verdicts,
+            "collapse": collapse(self.recording, classes).by_class(),
+            "sensitivity": self.sensitivity and self.sensitivity.share,
         }
         if self.fit is not None:
-            found["fit"] = {
-                "layers": list(self.fit.indices),
-                "beta": self.fit.betas.tolist(),
-                **{name: self.fit.shares(name).tolist() for name in SHARES},
-            }
+            shares = {name: self.fit.shares(name) for name in SHARES}
+            fitted = {"layers": self.fit.indices, "beta": self.fit.betas}
+            found["fit"] = {**fitted, **shares}
         if self.heads is not None:
-            heads = dataclasses.asdict(self.heads)
-            found["heads"] = {name: value.tolist() for name, value in heads.items()}
-            found["heads"]["seen_beta"] = np.asarray(self.seen_beta).tolist()
-            found["heads"]["critical_beta"] = np.asarray(self.critical_beta).tolist()
-            found["heads"]["averages"] = np.asarray(self.averages).tolist()
+            found["heads"] = {
+                **vars(self.heads),
+                "seen_beta": self.seen_beta,
+                "critical_beta": self.critical_beta,
+                "averages": self.averages,
+            }
         if self.spectra is not None:
-            found["heads"]["effective_beta"] = self.effective_beta.tolist()
-            found["regimes"] = dict(self.regimes)
-        if self.own is not None:
-            found["own_attention"] = self.own.tolist()
+            heads = found.setdefault("heads", {})
+            heads["effective_beta"] = self.effective_beta
+            found["regimes"] = self.regimes
         if self.motion is not None:
-            found["motion"] = self.motion.as_dict()
-        found["theory"] = as_rows(self.verdicts)
-        classes = token_classes(self.recording)
-        measures = dataclasses.asdict(collapse(self.recording, classes))
-        names = measures.pop("classes")
-        found["collapse"] = {
-            name: {key: rows[k].tolist() for key, rows in measures.items()}
-            for k, name in enumerate(names)
-        }
-        if self.sensitivity is not None:
-            found["sensitivity"] = self.sensitivity.share.tolist()
-        return found
+            names = ("attention", "perceptron", "norms", "moves")
+            found["motion"] = {name: getattr(self.motion, name) for name in names}
+        return _plain({k: value for k, value in found.items() if value is not None})
 
 
+def _plain(value: Any) -> Any:
+    """Numbers, words, lists and dictionaries, whatever they were kept in."""
+    if dataclasses.is_dataclass(value):
+        return _plain(vars(value))
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+@one_thread()
 def examine(
     model: Any,
     text: Any = None,
@@ -166,6 +182,7 @@ def examine(
     most_fitted: int = 8,
     probes: int = 4,
     seed: int = 0,
+    tokenizer: Any = None,
     tell: Progress = lambda line: None,
 ) -> Examination:
     """Run a model on a text and measure what it did to its tokens.
@@ -174,98 +191,78 @@ def examine(
     backward passes for the sensitivity; zero leaves it out. A `Recording` of hidden
     states stands for a model and its text. `tell` is called with one line per stage.
     """
+    seed = whole("seed", seed, 0)
+    most_fitted = whole("most_fitted", most_fitted, 1, "It is a number of layers.")
     weights: Model | None = None
     if isinstance(model, Recording):
         recording = model
     else:
+        model = model if is_torch(model) else load_any(model)
         tell(f"{getattr(model, 'name', 'model')}: running the model")
-        recording = run(model, text, depth=depth)
-        weights = _weights(model)
-    name = recording.name
+        recording = run(model, text, depth=depth, tokenizer=tokenizer)
+        with contextlib.suppress(InputError):  # an object may run without that
+            weights = load_any(model)
+    say = lambda line: tell(f"{recording.name}: {line}")  # noqa: E731
     trajectory = recording.trajectory(normalization)
-    fitted = _fitted(recording, normalization, most_fitted, seed, tell)
-    tell(f"{name}: observables of {recording.depth + 1} frames")
+    fitted = _fitted(recording, trajectory, most_fitted, seed, say)
+    say(f"observables of {recording.depth + 1} frames")
     beta = 1.0 if fitted is None else float(np.median(fitted.betas))
-    found = Examination(
-        recording=recording,
-        normalization=normalization,
-        table=layer_table(trajectory, beta=beta),
-        centered=layer_table(recording.trajectory(Centered()), beta=beta),
-        fit=fitted,
-    )
+    centered = layer_table(recording.trajectory(Centered()), beta=beta)
+    known: dict[str, Any] = {"fit": fitted}
     if recording.attention is not None:
-        tell(f"{name}: heads")
-        found = dataclasses.replace(
-            found,
-            heads=head_table(recording),
-            seen_beta=seen_beta(recording),
-        )
+        say("heads")
+        known["heads"] = head_table(recording)
+        known["seen_beta"] = seen_beta(recording)
+    elif weights is not None:
+        say("attention of so long a text is not kept, nor what heads do seen")
     if recording.update is not None:
-        found = dataclasses.replace(found, own=own_attention(recording))
-    scheme = None
+        known["own"] = own_attention(recording)
     if weights is not None:
-        scheme = weights.transformer.about.scheme
-        found = _with_weights(found, weights, depth, probes, seed, tell)
+        known |= _with_weights(recording, weights, probes, seed, say)
+    table = layer_table(trajectory, beta=beta)
+    found = Examination(recording, normalization, table, centered, **known)
+    scheme = None if weights is None else weights.transformer.about.scheme
     return dataclasses.replace(found, verdicts=verdicts(found, scheme))
 
 
-def _weights(model: Any) -> Model | None:
-    """The weights, where they are known; an object may run without that."""
-    try:
-        return load_any(model)
-    except InputError:
-        return None
-
-
 def _fitted(
-    recording: Recording,
-    normalization: AbstractNormalization,
-    most: int,
-    seed: int,
-    tell: Progress,
+    recording: Recording, trajectory: Trajectory, most: int, seed: int, say: Progress
 ) -> Fit | None:
     """The theory's layers, with a line of progress for each; None for a short text."""
     n = recording.hidden.shape[1]
     if n < FEWEST:
-        tell(f"{recording.name}: {n} tokens, too few to fit (at least {FEWEST})")
+        say(f"{n} tokens, too few to fit (at least {FEWEST})")
         return None
-    on_sphere = normalization if normalization.on_sphere else Rms()
+    on_sphere = isinstance(trajectory.final.space, Sphere)
     return fit(
-        recording.trajectory(on_sphere),
+        trajectory if on_sphere else recording.trajectory(),
         key=key_for(seed, "fit"),
         causal=bool(recording.causal),
         layers=evenly(recording.depth, most),
-        progress=lambda done, total: tell(
-            f"{recording.name}: fitting the theory, layer {done} of {total}"
-        ),
+        progress=lambda k, all_: say(f"fitting the theory, layer {k} of {all_}"),
     )
 
 
 def _with_weights(
-    found: Examination, model: Model, depth, probes: int, seed: int, tell: Progress
-) -> Examination:
-    """What only the weights tell: spectra of heads, gradients."""
-    recording = found.recording
-    name = recording.name
+    recording: Recording, model: Model, probes: int, seed: int, say: Progress
+) -> dict[str, Any]:
+    """What only the weights tell: spectra of heads, gradients, who moved whom."""
 
     def felt() -> Sensitivity | None:
         if not probes or recording.tokens.image:
             return None
         key = key_for(seed, "sensitivity")
-        ids = recording.tokens.ids
-        return sensitivity(model, ids, key=key, probes=probes, depth=depth)
+        return sensitivity(model, recording, key=key, probes=probes)
 
     # The gradients compile while the rest computes: half of a sentence's time.
     with ThreadPoolExecutor(1) as beside:
-        tell(f"{name}: gradients of the last token, and spectra of the heads")
+        say("gradients of the last token, and spectra of the heads")
         curve = beside.submit(felt)
         layers = range(min(recording.depth, model.transformer.depth))
         spectra = tuple(tuple(head_spectra(model, recording, k)) for k in layers)
-        tell(f"{name}: who moved which token")
+        say("who moved which token")
         motion = motion_summary(model, recording)
-        return dataclasses.replace(
-            found, spectra=spectra, sensitivity=curve.result(), motion=motion
-        )
+        return {"spectra": spectra, "motion": motion, "sensitivity": curve.result()}
 
 
 def evenly(count: int, most: int) -> tuple[int, ...]:

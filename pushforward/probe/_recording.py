@@ -13,7 +13,11 @@ from jaxtyping import Float, Int
 
 from pushforward.errors import InputError
 from pushforward.flows import Outcome, Trajectory
-from pushforward.probe.measured._normalization import AbstractNormalization, Rms
+from pushforward.probe.measured._normalization import (
+    AbstractNormalization,
+    Rms,
+    lengths,
+)
 from pushforward.probe.models._loading import Model, load_model
 from pushforward.probe.models._text import Tokens, patch_tokens, tokens_of
 from pushforward.probe.models._torch import (
@@ -57,8 +61,8 @@ class Recording:
             raise InputError(
                 f"hidden states of {self.name} are not finite in layers {few}"
                 f"{' ...' if len(layers) > 8 else ''} ({int(bad.sum())} tokens, first "
-                f"token {token} of layer {layer}). Record in float32, or leave those "
-                "layers or tokens out."
+                f"token {token} of layer {layer}). Record in float32, look for such "
+                "weights, or leave those layers or tokens out."
             )
 
     def __repr__(self) -> str:
@@ -81,7 +85,7 @@ class Recording:
         """
         chosen = normalization.points(self.hidden, self.inputs)
         _, n, d = chosen.shape
-        norms = np.linalg.norm(self.hidden.astype(float), axis=2)
+        norms = lengths(self.hidden)
         said = f"{self.name}, {self.depth} layers, {n} tokens, {normalization.label}"
         return Trajectory.recorded(
             normalization.space(d),

@@ -121,8 +121,8 @@ def _of_batch(array: np.ndarray, axes: int, sample: int | None) -> np.ndarray:
     count = array.shape[1]
     if sample is None and count != 1:
         raise InputError(
-            f"`hidden` holds {count} texts (second axis); choose one by `sample=`, or "
-            "save them apart."
+            f"`hidden` holds {count} texts (second axis); choose one by `sample`, "
+            "0 the first, or save them apart."
         )
     sample = 0 if sample is None else sample
     if not 0 <= sample < count:

@@ -1,18 +1,20 @@
 """The words of the page on why tokens moved, and what the theory says of a model."""
 
 import html
+import re
 
 import numpy as np
 
 from pushforward.probe import Examination, Move, Verdict
+from pushforward.probe.sentences import percent
 
 
 def moves(one: Examination) -> str:
     """Who moved the tokens, and the most telling moves in words."""
     assert one.motion is not None
-    shares = [np.median(getattr(one.motion, part)) for part in PARTS]
+    shares = [np.median(part) for part in one.motion.parts]
     said = ", ".join(
-        f"{part} {share:.0%}" for part, share in zip(PARTS, shares, strict=True)
+        f"{part} {percent(share)}" for part, share in zip(PARTS, shares, strict=True)
     )
     told = "".join(f"<li>{_told(move, one)}</li>" for move in one.motion.moves)
     return (
@@ -39,12 +41,13 @@ def _told(move: Move, one: Examination) -> str:
     else:
         sense = "along" if move.along > 0 else "against"
         sense = sense if abs(move.along) > 0.05 else "across"
-        place = f"{sense} its cluster, at cosine {move.along:+.2f}"
-    rest = "" if abs(move.norms) < 0.005 else f", norms {move.norms:.0%}"
+        cosine = f"{move.along:.2f}".replace("-", "−")
+        place = f"{sense} its cluster (cosine {cosine})"
+    rest = "" if abs(move.norms) < 0.005 else f", norms {percent(move.norms)}"
     return (
         f"Layer {move.layer + 1} turned {token} by {move.angle:.0f}°: attention "
-        f"{move.attention:.0%}, perceptron {move.perceptron:.0%}{rest}. Head "
-        f"{move.head + 1} alone brought {move.pull:.0%} from {source} ({place})."
+        f"{percent(move.attention)}, perceptron {percent(move.perceptron)}{rest}. Head "
+        f"{move.head + 1} alone brought {percent(move.pull)} from {source}; {place}."
     )
 
 
@@ -54,9 +57,13 @@ def _shown(one: Examination, i: int) -> str:
 
 
 def theory(one: Examination) -> str:
-    """The table of statements, numbers and baselines."""
-    rows = "".join(_row(verdict) for verdict in one.verdicts)
-    return (
+    """The table of statements, numbers and baselines; then what does not apply."""
+    apply = [verdict for verdict in one.verdicts if verdict.applies]
+    why: dict[str, list[str]] = {}
+    for verdict in one.verdicts:
+        if not verdict.applies:
+            why.setdefault(verdict.reason, []).append(_typeset(verdict.question))
+    table = (
         "<p>Each statement holds in an idealized model (one head repeated, no "
         "perceptron, or tokens at equal angles). The number is what this model shows "
         "on this text, ± one standard error, beside what chance gives: shuffled tokens "
@@ -64,24 +71,36 @@ def theory(one: Examination) -> str:
         "size, uniform attention, independent pushes, or the token next to it.</p>"
         "<div class='wide'><table class='words'><tr>"
         "<th>asked</th><th>found</th><th>chance</th><th>so</th></tr>"
-        f"{rows}</table></div>"
+        f"{''.join(map(_row, apply))}</table></div>"
+    )
+    left = "".join(
+        f"<li><i>{_typeset(reason)}</i>: {'; '.join(questions)}.</li>"
+        for reason, questions in why.items()
+    )
+    return (table if apply else "") + (
+        f"<p>What does not apply here, and why:</p><ul>{left}</ul>" if left else ""
     )
 
 
 def _row(verdict: Verdict) -> str:
-    found = chance = "-"
-    if verdict.found is not None:
-        found = f"{_number(verdict.found, verdict)} ± {_number(verdict.error, verdict)}"
-    if verdict.baseline is not None:
-        chance = _number(verdict.baseline, verdict)
+    found, chance = _number(verdict.found, verdict), _number(verdict.baseline, verdict)
     return (
-        f"<tr><td>{html.escape(verdict.question)}<br><small>theory: "
-        f"{html.escape(verdict.theory)}</small></td><td>{found}</td><td>{chance}</td>"
-        f"<td>{html.escape(verdict.word)}</td></tr>"
+        f"<tr><td>{_typeset(verdict.question)}<br><small>theory: "
+        f"{_typeset(verdict.theory)}</small></td>"
+        f"<td>{found} ± {_number(verdict.error, verdict)}</td><td>{chance}</td>"
+        f"<td>{_typeset(verdict.word)}</td></tr>"
     )
+
+
+def _typeset(text: str) -> str:
+    """x^p and x^{p + 1} with the exponent raised."""
+    raised = r"\^(?:\{([^}]*)\}|([−\w]+))"
+    return re.sub(raised, r"<sup>\1\2</sup>", html.escape(text))
 
 
 def _number(value: float | None, verdict: Verdict) -> str:
     if value is None:
         return "-"
-    return f"{value:.0%}" if verdict.unit == "%" else f"{value:.2f}"
+    if verdict.unit == "%":
+        return percent(value)
+    return f"{value:.2f}".replace("-", "−")

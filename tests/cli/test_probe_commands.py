@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import pickle
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from pushforward import probe
 from pushforward.cli._main import app
+from pushforward.errors import InputError
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "probe"))
 import tiny_folders
@@ -48,7 +50,8 @@ def test_a_folder_is_probed_and_the_page_needs_nothing_else(tmp_path):
     assert "w3&lt;b&gt;" in html and "w3<b>" not in html
     assert html.count("<img ") >= 9
     assert "Why tokens moved" in html and "Layer " in html and "Head " in html
-    assert "does not apply: norms after each sublayer set the length" in html
+    assert "<i>norms after each sublayer set the length</i>: how the length" in html
+    assert "layer<sup>p</sup>" in html
     assert len(one["motion"]["moves"]) == 6 and len(one["theory"]) == 10
     assert (
         set(one["collapse"]) >= {"all"}
@@ -64,7 +67,11 @@ def test_a_file_of_hidden_states_is_probed(tmp_path):
     np.save(tmp_path / "states.npy", hidden)
     done = runner.invoke(app, ["probe", str(tmp_path / "states.npy")])
     assert done.exit_code == 0, done.output
-    assert "motion explained, linear" in done.stdout
+    assert "motion explained by a linear map" in done.stdout
+    both = np.stack([hidden, hidden[::-1]], axis=1)
+    np.save(tmp_path / "two.npy", both)
+    again = runner.invoke(app, ["probe", str(tmp_path / "two.npy"), "--sample", "0"])
+    assert again.stdout == done.stdout.replace("states", "two")
 
 
 @pytest.mark.parametrize(
@@ -76,6 +83,7 @@ def test_a_file_of_hidden_states_is_probed(tmp_path):
         (["--depth", "9", "--text", "w1 w2"], "shared weights"),
         (["--text", "w1 " * 40], "at most 32"),
         (["--out", "page.pdf"], "must end in .html"),
+        (["--seed", "-1", "--text", "w1 w2"], "at least 0, got -1"),
     ],
 )
 def test_bad_options_are_refused_and_nothing_is_written(tmp_path, arguments, message):
@@ -86,6 +94,62 @@ def test_bad_options_are_refused_and_nothing_is_written(tmp_path, arguments, mes
     done = runner.invoke(app, ["probe", str(folder), "--out", str(out), *arguments])
     assert done.exit_code != 0 and message in str(done.exception)
     assert not out.exists()
+
+
+def _states(**changes):
+    hidden = np.random.default_rng(0).normal(size=(3, 12, 6))
+    return {"hidden": hidden} | changes
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "nan.npz",
+            _states(hidden=np.full((3, 12, 6), np.nan)),
+            "not finite in layers",
+        ),
+        ("two.npz", _states(hidden=np.ones((3, 2, 12, 6))), "2 texts"),
+        ("short.npz", _states(words=np.array(["a"])), "name the 12 tokens"),
+        ("head.safetensors", b"\x00" * 4, "not a safetensors file"),
+        ("pickle.npy", pickle.dumps([1.0]), "the magic string is not correct"),
+        ("pickle.pt", pickle.dumps([1.0]), "can run code and are refused"),
+    ],
+)
+def test_bad_states_are_refused_and_nothing_is_written(
+    tmp_path, name, content, message
+):
+    path, page, run = tmp_path / name, tmp_path / "page.html", tmp_path / "run"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.savez(path, **content)
+    written = ["--out", str(page), "--run", str(run)]
+    done = runner.invoke(app, ["probe", str(path), *written])
+    assert isinstance(done.exception, InputError) and message in str(done.exception)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"intermediate_size": 99}, "config.json says"),
+        ({"num_attention_heads": 0}, "incomplete or wrong"),
+        ({"num_hidden_layers": 9}, "no tensor"),
+        ({"model_type": "mixtral"}, "most like llama"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused_and_nothing_is_written(
+    tmp_path, change, message
+):
+    folder, page = tmp_path / "model", tmp_path / "page.html"
+    config, _ = tiny_folders.folder(folder, "llama")
+    _tokenizer(folder)
+    (folder / "config.json").write_text(json.dumps(config | change))
+    written = ["--out", str(page), "--run", str(tmp_path / "run")]
+    done = runner.invoke(app, ["probe", str(folder), "--text", "w1 w2 w3", *written])
+    assert isinstance(done.exception, InputError) and message in str(done.exception)
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_models_are_listed_and_a_missing_one_says_how_to_get_it(tmp_path, monkeypatch):

@@ -206,6 +206,33 @@ def test_a_trained_model_is_run_as_on_the_host():
     assert_allclose(found, exact, atol=1e-4 * np.abs(exact).max())
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_heads_of_a_trained_layer_are_summed_without_their_matrices(
+    causal, monkeypatch
+):
+    """As `probe` runs long texts: grouped keys and values, biases, rotary positions."""
+    from pushforward.probe.models import _attention_weights as layer
+
+    monkeypatch.setattr(layer, "Auto", lambda: QUICK)
+    rng = np.random.default_rng(3)
+    d, k = 32, 16
+    shapes = {"Q": (4, k, d), "K": (2, k, d), "V": (2, k, d), "O": (4, d, k)}
+    shapes |= {"q": (4, k), "k": (2, k), "v": (2, k), "o": (d,)}
+    drawn = {n: rng.normal(size=s) / s[-1] ** 0.5 for n, s in shapes.items()}
+    u = rng.normal(size=(N, d))
+
+    def added(update, dtype):
+        arrays = {name: jnp.asarray(a, dtype) for name, a in drawn.items()}
+        turned = layer.Rotary(jnp.asarray(0.1 ** np.arange(4.0)))
+        heads = layer.HeadWeights(**arrays, rotary=turned)
+        return update(heads, jnp.asarray(u, dtype), causal=causal)
+
+    found = np.asarray(added(layer.updated, jnp.float32))
+    with jax.default_device(HOST):
+        exact = np.asarray(added(layer.attend, jnp.float64)[1])
+    assert_allclose(found, exact, atol=3e-5 * np.abs(exact).max())
+
+
 @only_on_gpu
 def test_an_ensemble_observes_what_single_runs_do():
     pytest.importorskip("zarr", reason="experiments are stored by zarr")

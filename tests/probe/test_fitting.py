@@ -69,7 +69,6 @@ def test_a_linear_layer_is_not_mistaken_for_attention():
 
 @pytest.mark.slow
 def test_a_perceptron_explains_what_a_linear_map_cannot():
-    pytest.importorskip("optax")
     rng = np.random.default_rng(5)
     x = rng.normal(size=(160, 3))
     x = x / np.linalg.norm(x, axis=1, keepdims=True)

@@ -202,7 +202,7 @@ def test_recorded_attention_and_words_are_read(tmp_path):
         {"hidden": hidden, "attention": A, "words": lines}, tmp_path / "b.safetensors"
     )
     for name in ("a.npz", "b.safetensors"):
-        with pytest.raises(InputError, match="2 texts .*sample="):
+        with pytest.raises(InputError, match="2 texts .*`sample`, 0 the first"):
             probe.read_hidden(tmp_path / name)
         found = probe.read_hidden(tmp_path / name, sample=1)
         assert np.array_equal(found.hidden, hidden[:, 1].astype(float))

@@ -1,5 +1,7 @@
 """Normalizations, observables by layer, spectra, weights as fields, saving."""
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.linalg import eigh
 import pushforward as pf
 from pushforward import probe
 from pushforward.observables import Clusters, mean_cosine
+from pushforward.plot.probe_report import write_probe_report
 from pushforward.probe.models._attention_weights import Rotary, attend, updated
 
 IDS = np.array([7, 1, 3, 3, 44, 9, 20, 31, 2, 5])
@@ -71,13 +74,22 @@ def test_a_layer_without_its_matrices_adds_the_same(recordings, n):
         assert np.allclose(alone, update, atol=3e-6 * scale), family
 
 
-def test_matrices_beyond_the_bound_are_not_made(recordings, monkeypatch):
+def test_matrices_beyond_the_bound_are_not_made(recordings, monkeypatch, tmp_path):
     model, kept = recordings["gpt2"]
     monkeypatch.setattr("pushforward.probe._recording.MOST_ATTENTION", 1000)
     without = probe.run(model, IDS)
     assert kept.attention is not None and without.attention is None
     assert np.allclose(without.hidden, kept.hidden, atol=1e-5)
     assert np.allclose(without.update, kept.update, atol=1e-5)
+    said: list[str] = []
+    found = probe.examine(model, IDS, most_fitted=1, probes=0, tell=said.append)
+    assert any("attention of so long a text is not kept" in line for line in said)
+    assert found.heads is None and found.motion is not None
+    known = json.loads(json.dumps(found.summary()))
+    assert list(known["heads"]) == ["effective_beta"] and "sensitivity" not in known
+    write_probe_report([found], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<i>attention is not known</i>: heads on the averaging side" in page
 
 
 def test_a_recorded_trajectory_saves_loads_and_is_observed(recordings, tmp_path):

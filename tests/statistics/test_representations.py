@@ -16,6 +16,7 @@ from pushforward.statistics.representations.gulp import (
 from pushforward.statistics.representations.similarities import (
     cca,
     cka,
+    layer_similarity,
     procrustes,
 )
 
@@ -224,6 +225,26 @@ def test_procrustes_matches_scipy_and_is_zero_on_rotations():
     assert procrustes(A, B) == pytest.approx(expected, rel=1e-12)
     Q = np.linalg.qr(np.random.default_rng(17).normal(size=(5, 5)))[0]
     assert procrustes(A, 3 * A @ Q) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_similarity_of_layers_is_that_of_each_pair():
+    """Narrow, wide and rank-deficient representations, through one product per pair."""
+    A, B = pair()
+    wide = np.random.default_rng(2).normal(size=(60, 90))
+    layers = [A, B, wide, wide[:, :3] @ np.ones((3, 70)) + A @ np.ones((7, 70))]
+    measures = [
+        lambda a, b: cka(a, b).value,
+        procrustes,
+        lambda a, b: gulp(a, b, 1e-2).distance[0],
+    ]
+    for rows in (layers, layers[:2]):  # symmetric, and not
+        found = layer_similarity(rows, layers)
+        for values, measure in zip(found.values(), measures, strict=True):
+            each = [[measure(a, b) for b in layers] for a in rows]
+            assert np.abs(values - each).max() < 1e-7  # roots near zero lose digits
+            assert np.abs(values[0, 1] - each[0][1]) < 1e-12
+    with pytest.raises(InputError, match="share their samples"):
+        layer_similarity([A], [B[:9]])
 
 
 @pytest.mark.parametrize(

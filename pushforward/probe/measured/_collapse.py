@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from pushforward.errors import InputError
 from pushforward.probe._recording import Recording
+from pushforward.probe.measured._normalization import unit
 
 Mask = Bool[np.ndarray, "n"]
 
@@ -34,6 +35,14 @@ class Collapse:
     effective_rank: Float[np.ndarray, "c l"]
     centered_cosine: Float[np.ndarray, "c l"]
     centered_rank: Float[np.ndarray, "c l"]
+
+    def by_class(self) -> dict[str, dict[str, Float[np.ndarray, "l"]]]:
+        """The measures of every class, by name."""
+        names = [field.name for field in dataclasses.fields(self)][1:]
+        return {
+            one: {name: getattr(self, name)[k] for name in names}
+            for k, one in enumerate(self.classes)
+        }
 
 
 def collapse(
@@ -68,20 +77,22 @@ def _measures(x: np.ndarray) -> tuple[float, ...]:
     square = max(float((x**2).sum(axis=1).mean()), 1e-300)
     spread = (n * square - (x.sum(axis=0) ** 2).sum() / n) / (n - 1) / square
     around = x - x.mean(axis=0, keepdims=True)
+    apart = unit(around) @ unit(around).T
+    np.fill_diagonal(apart, 0.0)
     return (
-        (_cosines(x).sum() - n) / (n * (n - 1)),
+        float(mean_of_cosines(x)),
         spread,
-        spectral_rank(np.linalg.svd(x, compute_uv=False) ** 2),
-        (np.abs(_cosines(around)).sum() - n) / (n * (n - 1)),
-        spectral_rank(np.linalg.svd(around, compute_uv=False) ** 2),
+        spectral_rank(squared_singular_values(x)),
+        np.abs(apart).sum() / (n * (n - 1)),
+        spectral_rank(squared_singular_values(around)),
     )
 
 
-def _cosines(x: np.ndarray) -> np.ndarray:
-    unit = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
-    found = unit @ unit.T
-    np.fill_diagonal(found, 1.0)
-    return found
+def squared_singular_values(x: np.ndarray) -> np.ndarray:
+    """Largest first, from the smaller Gram matrix; exact to rounding of the largest."""
+    n, d = x.shape
+    found = np.linalg.eigvalsh(x @ x.T if n <= d else x.T @ x)[::-1]
+    return np.maximum(found, 0.0)
 
 
 def spectral_rank(squares: np.ndarray) -> float:
@@ -112,11 +123,10 @@ def token_classes(recording: Recording) -> dict[str, Mask]:
     return {name: mask for name, mask in found.items() if mask.sum() >= 2}
 
 
-def mean_of_cosines(x: np.ndarray) -> float:
-    """The mean of <x_i, x_j> / (|x_i| |x_j|) over i != j."""
-    x = x / np.linalg.norm(x, axis=1, keepdims=True)
-    n = len(x)
-    return float(((x.sum(axis=0) ** 2).sum() - n) / (n * (n - 1)))
+def mean_of_cosines(x: Float[np.ndarray, "*l n d"]) -> Float[np.ndarray, "*l"]:
+    """The mean of <x_i, x_j> / (|x_i| |x_j|) over i != j, of every layer."""
+    x, n = unit(x), x.shape[-2]
+    return np.asarray(((x.sum(axis=-2) ** 2).sum(axis=-1) - n) / (n * (n - 1)))
 
 
 def growth_exponent(layers: np.ndarray, values: np.ndarray) -> tuple[float, float]:

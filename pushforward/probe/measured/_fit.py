@@ -13,29 +13,32 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, PRNGKeyArray
+from scipy.optimize import minimize
 
 from pushforward._checks import whole
+from pushforward._threads import side_by_side
 from pushforward.errors import InputError
 from pushforward.fields import Attention, CausalAttention, Multiple
 from pushforward.flows import Trajectory
 from pushforward.probe._recording import Recording
+from pushforward.probe.measured._normalization import unit
 from pushforward.probe.measured._regression import (
     Points,
+    Regression,
     Split,
     attention_descent,
-    left_out,
     plain_descent,
-    ridge_descent,
-    solved,
 )
 from pushforward.spaces import Sphere
 
-STEPS, RATE, CHECK = 240, 3e-3, 20
+STEPS = 120  # of a descent
 WATCHED = 5  # one training token in so many decides when to stop
 
 
@@ -45,56 +48,43 @@ def fitted_perceptron(
     """W relu(A x + b) such that normalize(x + push + W relu(A x + b)) is near y.
 
     `push` is what attention predicts, for training tokens by a fit without them.
-    Descends the error of the training tokens by Adam and keeps the weights of the
-    smallest error on a fifth of them, which the descent does not see; W starts at
-    zero, so that at worst nothing is added.
+    Descends the error of the training tokens and keeps the weights of the smallest
+    error on a fifth of them, which the descent does not see; W starts at zero, so that
+    at worst nothing is added.
     """
-    try:
-        import optax
-    except ImportError:
-        raise InputError(
-            "fitting a perceptron needs optax. Run "
-            "`pip install 'pushforward[control]'`."
-        ) from None
     train, d = split.train, split.x.shape[1]
     watched, used = train[::WATCHED], np.delete(train, slice(0, None, WATCHED))
     A = jax.random.normal(key, (width, d)) * np.sqrt(2.0)
-    parameters = (jnp.zeros((d, width)), A, jnp.zeros(width))
-    start, end, data = map(jnp.asarray, (split.x + push, split.y, split.x))
+    start, unravel = ravel_pytree((jnp.zeros((d, width)), A, jnp.zeros(width)))
+    from_, end, data = map(jnp.asarray, (split.x + push, split.y, split.x))
 
     def added(parameters):
-        W, A, b = parameters
+        W, A, b = unravel(parameters)
         return jax.nn.relu(data @ A.T + b[None, :]) @ W.T
 
     def error(parameters, rows):
-        z = start + added(parameters)
+        z = from_ + added(parameters)
         z = z / jnp.linalg.norm(z, axis=1, keepdims=True)
         return jnp.mean(jnp.sum((z - end) ** 2, axis=1)[rows])
 
-    adam = optax.adam(RATE)
-
-    def step(carry, _):
-        parameters, state = carry
-        slope = jax.grad(error)(parameters, used)
-        with jax.numpy_dtype_promotion("standard"):  # optax mixes integers and floats
-            updates, state = adam.update(slope, state)
-        return (optax.apply_updates(parameters, updates), state), None
-
-    advance = jax.jit(lambda carry: jax.lax.scan(step, carry, None, length=CHECK)[0])
-    carry = (parameters, adam.init(parameters))
-    best, kept = error(parameters, watched), parameters
-    for _ in range(STEPS // CHECK):
-        carry = advance(carry)
-        now = error(carry[0], watched)
-        if now < best:
-            best, kept = now, carry[0]
-    return np.asarray(added(kept))
+    slope = jax.jit(jax.value_and_grad(lambda p: error(p, used)))
+    kept = [(float(error(start, watched)), np.asarray(start))]
+    keep = lambda p: kept.append((float(error(p, watched)), p))  # noqa: E731
+    descend: Any = minimize
+    descend(slope, start, jac=True, callback=keep, options={"maxiter": STEPS})
+    return np.asarray(added(min(kept, key=lambda one: one[0])[1]))
 
 
 ROUNDS = 5  # of lengths before normalizing; later ones change shares by 1e-3
 HELD_OUT = 4  # one token in so many is kept for the report
 FEWEST = 2 * HELD_OUT  # tokens
-SHARES = ("plain", "attention", "shuffled", "linear", "both")
+SHARES = {  # what explains motion, in words
+    "plain": "attention with V = step · I",
+    "attention": "attention with any V",
+    "shuffled": "attention with averages shuffled",
+    "linear": "a linear map that sees no other token",
+    "both": "the linear map and attention",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,14 +174,19 @@ def fit(
     whole("perceptron", perceptron, 0, "It is a number of hidden units.")
     chosen = tuple(range(len(trajectory) - 1)) if layers is None else tuple(layers)
     points = np.asarray(trajectory.points, float)
-    found = []
-    for count, k in enumerate(chosen):
+    for k in chosen:
         if not 0 <= k < len(points) - 1:
             raise InputError(f"`layers` has {k}; layers are 0 ... {len(points) - 2}.")
+
+    def fitted(k: int) -> LayerFit:
         keys = jax.random.split(jax.random.fold_in(key, k), 3)
         split = _split(points[k], points[k + 1], causal, keys[0])
-        found.append(_fit_layer(split, keys[1], keys[2], perceptron))
-        progress(count + 1, len(chosen))
+        return _fit_layer(split, keys[1], keys[2], perceptron)
+
+    found: list[LayerFit] = []
+    for layer in side_by_side(fitted, chosen):
+        found.append(layer)
+        progress(len(found), len(chosen))
     return Fit(tuple(found), chosen)
 
 
@@ -237,17 +232,19 @@ def _attention(split: Split, *, linear: bool):
         features = split.seen(beta)
         if linear:
             features = np.concatenate([features, split.x], axis=1)
-        push = left_out(split, features, ridge)
+        regression = Regression.of(features, split.train)
+        push = regression.left_out(split, ridge)
         split = split.stretched(push)
-    return beta, features, solved(split, features, ridge), push
+    return beta, features, regression.matrix(split, ridge), push
 
 
 def _linear_share(split: Split, features: np.ndarray) -> float:
     """The share of the best linear map of given features."""
+    regression = Regression.of(features, split.train)
     for _ in range(ROUNDS):
-        ridge = ridge_descent(split, features)
-        split = split.stretched(left_out(split, features, ridge))
-    return split.share(features @ solved(split, features, ridge).T)
+        ridge = regression.ridge(split)
+        split = split.stretched(regression.left_out(split, ridge))
+    return split.share(features @ regression.matrix(split, ridge).T)
 
 
 def own_attention(recording: Recording) -> Float[np.ndarray, "l"]:
@@ -262,9 +259,7 @@ def own_attention(recording: Recording) -> Float[np.ndarray, "l"]:
             f"{recording.name} is a file of hidden states: what attention added is not "
             "known. Probe a model instead."
         )
-    x = recording.hidden[:-1].astype(float)
-    unit = lambda a: a / np.linalg.norm(a, axis=2, keepdims=True)  # noqa: E731
-    start, end = unit(x), unit(recording.hidden[1:].astype(float))
-    alone = unit(x + recording.update)
+    x, y = recording.hidden[:-1], recording.hidden[1:]
+    start, end, alone = unit(x), unit(y), unit(x.astype(float) + recording.update)
     error = ((alone - end) ** 2).sum(axis=(1, 2))
     return 1 - error / ((start - end) ** 2).sum(axis=(1, 2))

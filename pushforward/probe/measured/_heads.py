@@ -5,10 +5,14 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Inexact, Int
+from scipy.special import entr
 
+from pushforward._threads import side_by_side
 from pushforward.errors import InputError
 from pushforward.observables import attention_rank
 from pushforward.probe._recording import Recording, load_any
+from pushforward.probe.measured._collapse import mean_of_cosines
+from pushforward.probe.measured._normalization import unit
 from pushforward.theory.few_tokens.long_context import critical_gamma
 
 TIE = 1e-6  # eigenvalues closer than this share of the largest count as equal
@@ -34,20 +38,25 @@ class HeadTable:
 
 def head_table(recording: Recording) -> HeadTable:
     """Entropy, rank, leaders and sinks of every head."""
-    A = needs_attention(recording).astype(float)
+    A = needs_attention(recording)
     n = A.shape[-1]
     seen = np.arange(1, n + 1) if recording.causal else np.full(n, n)
-    entropy = -np.where(A > 0, A * np.log(np.maximum(A, 1e-300)), 0.0).sum(axis=-1)
-    rows = seen > 1  # a row that sees one token has no choice
-    relative = (entropy[..., rows] / np.log(seen[rows])).mean(axis=-1)
-    rank = [[attention_rank(head) for head in layer] for layer in A]
-    return HeadTable(
-        entropy=relative,
-        rank=np.array(rank, float),
-        leaders=(A[..., rows, :].max(axis=-2) > 0.5).sum(axis=-1).astype(float),
-        first=A[..., rows, 0].mean(axis=-1),
-        own=np.diagonal(A[..., rows, :][..., :, rows], axis1=-2, axis2=-1).mean(-1),
-    )
+    rows = slice(int(seen[0] == 1), None)  # a row that sees one token has no choice
+
+    def layer(one: Float[np.ndarray, "h n n"]) -> tuple[np.ndarray, ...]:
+        one = one.astype(float)
+        entropy = entr(one).sum(axis=-1)
+        own = np.diagonal(one, axis1=-2, axis2=-1)
+        return (
+            (entropy[:, rows] / np.log(seen[rows])).mean(axis=-1),
+            np.array([attention_rank(head) for head in one], float),
+            (one[:, rows].max(axis=-2) > 0.5).sum(axis=-1).astype(float),
+            one[:, rows, 0].mean(axis=-1),
+            own[:, rows].mean(axis=-1),
+        )
+
+    columns = zip(*side_by_side(layer, A), strict=True)
+    return HeadTable(*(np.stack(column) for column in columns))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,8 +225,7 @@ def what_attention_reads(recording: Recording) -> Float[np.ndarray, "l n d"]:
     Those of the hidden states, where that is not known.
     """
     read = recording.hidden if recording.inputs is None else recording.inputs
-    x = np.asarray(read[: recording.depth], float)
-    return x / np.maximum(np.linalg.norm(x, axis=2, keepdims=True), 1e-300)
+    return unit(read[: recording.depth])
 
 
 def critical_beta(recording: Recording) -> Float[np.ndarray, "l"]:
@@ -227,8 +235,7 @@ def critical_beta(recording: Recording) -> Float[np.ndarray, "l"]:
     one above it chooses. [chen2025longcontext]
     """
     x = what_attention_reads(recording)
-    n = x.shape[1]
-    rho = ((x.sum(axis=1) ** 2).sum(axis=1) - n) / (n * (n - 1))
+    n, rho = x.shape[1], mean_of_cosines(x)
     return np.log(n) * np.asarray(critical_gamma(np.clip(rho, -0.99, 0.999)))
 
 

@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from pushforward._checks import positive, whole
+from pushforward._threads import side_by_side
 from pushforward.flows import Trajectory
 from pushforward.measures import Particles
 from pushforward.observables import (
@@ -24,7 +25,11 @@ from pushforward.observables import (
     hemisphere_margin,
 )
 from pushforward.probe._recording import Recording, Text, load_any, read_by
-from pushforward.probe.measured._collapse import spectral_rank
+from pushforward.probe.measured._collapse import (
+    spectral_rank,
+    squared_singular_values,
+)
+from pushforward.probe.measured._normalization import lengths, unit
 from pushforward.probe.models._layer import About, Layer, Norm, apply
 from pushforward.probe.models._transformer import Transformer, steps
 from pushforward.spaces import Sphere
@@ -55,13 +60,6 @@ class LayerTable:
     margin: Float[np.ndarray, "l"]
     norm: Float[np.ndarray, "l"]
 
-    def as_dict(self) -> dict:
-        """Plain lists, for JSON."""
-        return {
-            key: value.tolist() if isinstance(value, np.ndarray) else value
-            for key, value in dataclasses.asdict(self).items()
-        }
-
 
 def layer_table(
     trajectory: Trajectory, *, beta: float = 1.0, radii: tuple[float, ...] = RADII
@@ -73,15 +71,15 @@ def layer_table(
     radii = tuple(float(positive("radii", r, "Geodesic distances.")) for r in radii)
     beta = float(positive("beta", beta, "It is an inverse temperature."))
     points, w = np.asarray(trajectory.points, float), np.asarray(trajectory[0].weights)
-    rows = [_row(layer, w, beta, radii) for layer in points]
+    rows = list(side_by_side(lambda layer: _row(layer, w, beta, radii), points))
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    lengths = trajectory.observed.get("norm", np.ones((len(rows), 1)))
+    norms = trajectory.observed.get("norm", np.ones((len(rows), 1)))
     said = "" if trajectory.outcome is None else trajectory.outcome.message
     return LayerTable(
         normalization=said.rstrip(".").split(", ")[-1],
         beta=beta,
         radii=radii,
-        norm=np.asarray(lengths).mean(axis=1),
+        norm=np.asarray(norms).mean(axis=1),
         **columns,
     )
 
@@ -92,10 +90,10 @@ def _row(x: np.ndarray, w: np.ndarray, beta: float, radii: tuple[float, ...]) ->
     In numpy, by one Gram matrix: a page has a hundred of these clouds, and sending each
     through six compiled programs took longer than the arithmetic.
     """
-    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    x = unit(x)
     gram = x @ x.T
     pairs = gram[np.triu_indices(len(x), k=1)]
-    spectrum = np.linalg.svd(x * np.sqrt(w)[:, None], compute_uv=False) ** 2
+    spectrum = squared_singular_values(x * np.sqrt(w)[:, None])
     alone, mean = (w**2).sum(), w @ x
     return {
         "mean_cosine": float((mean @ mean - alone) / (1 - alone)),
@@ -189,7 +187,7 @@ class Sensitivity:
 
 def sensitivity(
     model: Any,
-    text: Text,
+    text: Text | Recording,
     *,
     key: PRNGKeyArray,
     probes: int = 8,
@@ -199,36 +197,37 @@ def sensitivity(
     """The sensitivity of the last token to every position, by backpropagation.
 
     For a random unit vector u, E |J^T u|^2 = |J|_F^2 / d: each of `probes` vectors
-    costs one backward pass through the model and gives all positions at once.
+    costs one backward pass through the model and gives all positions at once. The
+    recording of a text saves the forward pass.
     """
     probes = whole("probes", probes, 2, "Two at least, for a standard error.")
     found = load_any(model)
     transformer = found.transformer
-    tokens, given = read_by(found, text, tokenizer)
-    frames = [frame for frame, _ in steps(transformer, given, depth)]
-    x = frames[0]
-    d = x.shape[1]
-    directions = np.asarray(jax.random.normal(key, (probes, d), x.dtype))
-    directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    if isinstance(text, Recording):
+        frames = list(text.hidden)
+    else:
+        _, given = read_by(found, text, tokenizer)
+        frames = [np.asarray(frame) for frame, _ in steps(transformer, given, depth)]
+    n, d = frames[0].shape
+    directions = np.asarray(jax.random.normal(key, (probes, d), np.float32))
+    directions = unit(directions).astype(np.float32)
     squares = _pulled_back(transformer, frames, directions)
-    lengths = np.linalg.norm(np.asarray(x, float), axis=1)
-    squares = d * np.asarray(squares, float) * lengths[None, :] ** 2
+    squares = d * np.asarray(squares, float) * lengths(frames[0]) ** 2
     values = np.sqrt(squares.mean(axis=0))
     spread = squares.std(axis=0, ddof=1) / np.sqrt(probes)
-    n = len(tokens)
     errors = spread / (2 * np.maximum(values, 1e-300))
     return Sensitivity((np.arange(n) + 0.5) / n, values, errors)
 
 
 def _pulled_back(
-    transformer: Transformer, frames: list[Array], directions: np.ndarray
+    transformer: Transformer, frames: list[np.ndarray], directions: np.ndarray
 ) -> np.ndarray:
     """|J_i^T u|^2 for every probe u and place i, back through one layer at a time."""
-
-    slopes = _at_the_end(transformer.norm, frames[-1], jnp.asarray(directions))
+    x: Any = [np.asarray(frame, np.float32) for frame in frames]
+    slopes = _at_the_end(transformer.norm, x[-1], jnp.asarray(directions))
     for k in reversed(range(len(frames) - 1)):
         layer = transformer.layers[0 if transformer.shared else k]
-        slopes = _back(transformer.about, layer, frames[k], slopes)
+        slopes = _back(transformer.about, layer, x[k], slopes)
         slopes.block_until_ready()  # one layer at a time in memory
         del layer
     return np.sum(np.asarray(slopes, float) ** 2, axis=2)

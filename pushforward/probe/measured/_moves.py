@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pushforward._checks import whole
-from pushforward.flows import Trajectory
+from pushforward.measures import Particles
 from pushforward.observables import Clusters
 from pushforward.probe._recording import Recording, load_any
+from pushforward.probe.measured._normalization import unit
 from pushforward.probe.measured._split import MotionSplit, split_motion
+from pushforward.spaces import Sphere
 
 PULLERS = 5  # sources of a token's motion that are kept
 RADIUS = 0.6  # of the clusters that a pull is along or against
@@ -57,34 +59,37 @@ class MotionSummary:
     sources: Int[np.ndarray, "l n k"]
     pulls: Float[np.ndarray, "l n k"]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        shares = {
-            name: getattr(self, name).tolist()
-            for name in ("attention", "perceptron", "norms")
-        }
-        return shares | {"moves": [dataclasses.asdict(move) for move in self.moves]}
+    @property
+    def parts(self) -> tuple[Float[np.ndarray, "l"], ...]:
+        """The shares of attention, perceptron and norms."""
+        return self.attention, self.perceptron, self.norms
+
+
+class _Candidate(NamedTuple):
+    """A move, how telling it is, and the vector that its head brought."""
+
+    telling: float
+    move: Move
+    pull: Float[np.ndarray, "d"]
 
 
 def motion_summary(model: Any, recording: Recording, count: int = 10) -> MotionSummary:
     """Split the motion of every layer; keep its shares and the most telling moves."""
     count = whole("count", count, 1, "It is a number of moves.")
     model = load_any(model)
-    candidates: list[tuple[float, Move]] = []
+    candidates: list[_Candidate] = []
     shares, pullers = [], []
     for k in range(min(recording.depth, model.transformer.depth)):
         split = split_motion(model, recording, k)
         two = [split.share("attention"), split.share("perceptron")]
         parts = (*two, 1 - two[0] - two[1])
         shares.append([float(np.median(part)) for part in parts])
-        candidates += _best(split, recording, count)
+        candidates += _best(split, recording, parts, count)
         pullers.append(_pullers(split))
-    chosen = _chosen(candidates, count)
-    trajectory = recording.trajectory()
-    moves = [_placed(move, model, recording, trajectory) for move in chosen]
+    moves = tuple(_placed(one, recording) for one in _chosen(candidates, count))
     attention, push, norms = np.array(shares).T
     sources, pulls = (np.stack(part) for part in zip(*pullers, strict=True))
-    return MotionSummary(attention, push, norms, tuple(moves), sources, pulls)
+    return MotionSummary(attention, push, norms, moves, sources, pulls)
 
 
 def _pullers(split: MotionSplit) -> tuple[np.ndarray, np.ndarray]:
@@ -105,63 +110,57 @@ def telling_moves(
     return motion_summary(model, recording, count).moves
 
 
-def _chosen(candidates: list[tuple[float, Move]], count: int) -> list[Move]:
-    chosen: list[Move] = []
-    for _, move in sorted(candidates, key=lambda one: -one[0]):
-        pair = {move.token, move.source}
-        known = any(pair == {other.token, other.source} for other in chosen)
-        crowded = sum(other.layer == move.layer for other in chosen) >= 2
+def _chosen(candidates: list[_Candidate], count: int) -> list[_Candidate]:
+    chosen: list[_Candidate] = []
+    for one in sorted(candidates, key=lambda one: -one.telling):
+        layer, pair = one.move.layer, {one.move.token, one.move.source}
+        known = any(pair == {o.move.token, o.move.source} for o in chosen)
+        crowded = sum(o.move.layer == layer for o in chosen) >= 2
         if not known and not crowded and len(chosen) < count:
-            chosen.append(move)
+            chosen.append(one)
     return chosen
 
 
 def _best(
-    split: MotionSplit, recording: Recording, count: int
-) -> list[tuple[float, Move]]:
+    split: MotionSplit, recording: Recording, parts: tuple, count: int
+) -> list[_Candidate]:
     k = split.layer
-    before, after = (_unit(recording.hidden[j].astype(float)) for j in (k, k + 1))
+    before, after = unit(recording.hidden[k : k + 2])
     cosine = np.clip((before * after).sum(axis=1), -1, 1)
     angles = np.degrees(np.arccos(cosine))
     others = np.where(np.eye(len(angles), dtype=bool)[None], 0.0, split.shares)
     strongest = others.max(axis=(0, 2))
-    rows = np.argsort(-angles * strongest)[:count]
-    parts = {name: split.share(name) for name in ("attention", "perceptron")}
     found = []
-    for i in rows:
-        h, j = np.unravel_index(np.argmax(others[:, i]), others[:, i].shape)
+    for i in np.argsort(-angles * strongest)[:count]:
+        place = np.unravel_index(np.argmax(others[:, i]), others[:, i].shape)
+        h, j = (int(part) for part in place)
+        attention, push, norms = (float(part[i]) for part in parts)
         move = Move(
             layer=k,
             token=int(i),
-            head=int(h),
-            source=int(j),
+            head=h,
+            source=j,
             angle=float(angles[i]),
             pull=float(others[h, i, j]),
-            attention=float(parts["attention"][i]),
-            perceptron=float(parts["perceptron"][i]),
-            norms=float(split.share("residual")[i] + split.share("norm")[i]),
+            attention=attention,
+            perceptron=push,
+            norms=norms,
             along=None,
         )
-        found.append((float(angles[i] * strongest[i]), move))
+        telling = float(angles[i] * strongest[i])
+        found.append(_Candidate(telling, move, split.pull(h, int(i), j)))
     return found
 
 
-def _placed(
-    move: Move, model: Any, recording: Recording, trajectory: Trajectory
-) -> Move:
+def _placed(one: _Candidate, recording: Recording) -> Move:
     """A move with the cosine of its pull and the way to the rest of the cluster."""
-    labels = np.asarray(Clusters(RADIUS)(trajectory[move.layer]).labels)
+    move = one.move
+    x = unit(recording.hidden[move.layer])
+    labels = np.asarray(Clusters(RADIUS)(Particles(Sphere(x.shape[1]), x)).labels)
     rest = np.flatnonzero(labels == labels[move.token])
     rest = rest[rest != move.token]
     if not len(rest):
         return move
-    x = _unit(recording.hidden[move.layer].astype(float))
     way = x[rest].mean(axis=0) - x[move.token]
-    split = split_motion(model, recording, move.layer)
-    pull = split.pull(move.head, move.token, move.source)
-    sizes = np.linalg.norm(way) * np.linalg.norm(pull)
-    return dataclasses.replace(move, along=float(way @ pull / max(sizes, 1e-300)))
-
-
-def _unit(x: np.ndarray) -> np.ndarray:
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+    sizes = np.linalg.norm(way) * np.linalg.norm(one.pull)
+    return dataclasses.replace(move, along=float(way @ one.pull / max(sizes, 1e-300)))

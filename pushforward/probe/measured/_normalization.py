@@ -22,19 +22,16 @@ class AbstractNormalization(abc.ABC):
     """A map from hidden states (layers, tokens, dim) to points of a space."""
 
     label: ClassVar[str]
+    on_sphere: ClassVar[bool] = True
+    meaning: ClassVar[str]  # after "The normalization is ...:"
 
     @abc.abstractmethod
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """The points, layer by layer; `inputs` are the states through trained norms."""
 
-    @abc.abstractmethod
     def space(self, d: int) -> AbstractSpace:
-        """The space they lie in."""
-
-    @property
-    def on_sphere(self) -> bool:
-        """Whether it puts tokens on the unit sphere."""
-        return isinstance(self.space(2), Sphere)
+        """The space they lie in: the unit sphere, or R^d."""
+        return Sphere(d) if self.on_sphere else Euclidean(d)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,14 +39,15 @@ class Raw(AbstractNormalization):
     """Hidden states as they are, in R^d."""
 
     label: ClassVar[str] = "raw"
+    on_sphere: ClassVar[bool] = False
+    meaning: ClassVar[str] = (
+        "tokens stay where they are, off the sphere, "
+        "and are compared by their directions"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unchanged."""
         return hidden
-
-    def space(self, d: int) -> AbstractSpace:
-        """R^d."""
-        return Euclidean(d)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,14 +58,11 @@ class Rms(AbstractNormalization):
     """
 
     label: ClassVar[str] = "rms"
+    meaning: ClassVar[str] = "every token is divided by its length"
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors."""
-        return _unit(hidden)
-
-    def space(self, d: int) -> AbstractSpace:
-        """The unit sphere."""
-        return Sphere(d)
+        return _directions(hidden)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,31 +73,30 @@ class Centered(AbstractNormalization):
     """
 
     label: ClassVar[str] = "centered"
+    meaning: ClassVar[str] = (
+        "the mean token of the layer is taken away, "
+        "then tokens are divided by their lengths"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Unit vectors around the mean token of each layer."""
         x = np.asarray(hidden, float)
-        return _unit(x - x.mean(axis=1, keepdims=True))
-
-    def space(self, d: int) -> AbstractSpace:
-        """The unit sphere."""
-        return Sphere(d)
+        return _directions(x - x.mean(axis=1, keepdims=True))
 
 
 @dataclasses.dataclass(frozen=True)
 class LayerNormalized(AbstractNormalization):
-    """LayerNorm without gain and bias, over sqrt(d): unit vectors of mean zero."""
+    """LayerNorm without gain and bias, over sqrt(d): unit vectors with sum x = 0."""
 
     label: ClassVar[str] = "layernorm"
+    meaning: ClassVar[str] = (
+        "the mean coordinate of a token is taken away, then it is divided by its length"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """Coordinates of a token minus their mean, then unit vectors."""
         x = np.asarray(hidden, float)
-        return _unit(x - x.mean(axis=2, keepdims=True))
-
-    def space(self, d: int) -> AbstractSpace:
-        """The unit sphere; the points lie in its section by sum x = 0."""
-        return Sphere(d)
+        return _directions(x - x.mean(axis=2, keepdims=True))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,6 +107,11 @@ class TrainedNorm(AbstractNormalization):
     """
 
     label: ClassVar[str] = "trained norm"
+    on_sphere: ClassVar[bool] = False
+    meaning: ClassVar[str] = (
+        "tokens as the next attention reads them, "
+        "through the norm of the model, compared by their directions"
+    )
 
     def points(self, hidden: Points, inputs: Points | None) -> Points:
         """The states through the norm of the next layer (the last norm at the end)."""
@@ -123,10 +122,6 @@ class TrainedNorm(AbstractNormalization):
             )
         return inputs
 
-    def space(self, d: int) -> AbstractSpace:
-        """R^d."""
-        return Euclidean(d)
-
 
 NORMALIZATIONS: dict[str, AbstractNormalization] = {
     choice.label: choice
@@ -134,13 +129,22 @@ NORMALIZATIONS: dict[str, AbstractNormalization] = {
 }
 
 
-def _unit(x: Points) -> Points:
-    x = np.asarray(x, dtype=float)
-    norm = np.linalg.norm(x, axis=2, keepdims=True)
-    if not norm.all():
-        layer, token = np.argwhere(norm[:, :, 0] == 0)[0]
+def _directions(x: Points) -> Points:
+    """Unit tokens; a token without a direction is refused."""
+    if not lengths(x).all():
+        layer, token = np.argwhere(lengths(x) == 0)[0]
         raise InputError(
             f"token {token} of layer {layer} is the zero vector and has no direction. "
             "Use Raw(), or leave that token out."
         )
-    return x / norm
+    return unit(x)
+
+
+def lengths(x: Float[np.ndarray, "*any d"]) -> Float[np.ndarray, "*any"]:
+    """|x| of every vector, in float64, with no array of its squares."""
+    return np.sqrt(np.einsum("...d,...d->...", x, x, dtype=float))
+
+
+def unit(x: Float[np.ndarray, "*any d"]) -> Float[np.ndarray, "*any d"]:
+    """x / |x| of every vector, in float64; zero stays zero."""
+    return x / np.maximum(lengths(x), 1e-300)[..., None]

@@ -16,6 +16,7 @@ from scipy.special import softmax
 
 from pushforward.probe._recording import Recording
 from pushforward.probe.measured._heads import HeadSpectra
+from pushforward.probe.measured._normalization import lengths, unit
 
 MOST, REPLICAS = 64, 2  # tokens, and draws of all matrices
 
@@ -45,38 +46,36 @@ def random_heads(
     `after` says that norms follow each sublayer, and so reset the lengths of tokens.
     """
     x = np.asarray(recording.hidden[0][:MOST], np.float32)
-    reset = np.linalg.norm(recording.hidden[1:].astype(float), axis=2).mean(axis=1)
-    lengths = reset if after else None
+    kept = lengths(recording.hidden[1:]).mean(axis=1) if after else None
     both = []
     for k in range(REPLICAS):
         rng = np.random.default_rng([seed, k])
-        both.append(_run(x, spectra, bool(recording.causal), lengths, rng))
+        both.append(_run(x, spectra, bool(recording.causal), kept, rng))
     return RandomHeads(*np.array(both).T)
 
 
-def _run(x, spectra, causal: bool, lengths, rng) -> tuple[float, float]:
+def _run(x, spectra, causal: bool, kept, rng) -> tuple[float, float]:
     """The mean cosine at the end, by matrices and by the recursion for G = x x^T."""
     G = (x @ x.T).astype(float)
     for k, layer in enumerate(spectra):
         x = x + _pushed(x, layer, causal, rng)
         G = G + _seen(G, layer, causal, x.shape[1], rng)
-        if lengths is not None:
-            x = lengths[k] * x / np.linalg.norm(x, axis=1, keepdims=True)
-            G = lengths[k] ** 2 * _cosines(G)
+        if kept is not None:
+            x = (kept[k] * unit(x)).astype(np.float32)
+            G = kept[k] ** 2 * _cosines(G)
     return _mean(_cosines((x @ x.T).astype(float))), _mean(_cosines(G))
 
 
 def _pushed(x: np.ndarray, layer, causal: bool, rng) -> np.ndarray:
     """What random heads of this layer add; each reads unit tokens."""
     d, k = x.shape[1], len(layer[0].V)
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    push = np.zeros_like(x)
+    read, push = unit(x).astype(np.float32), np.zeros_like(x)
     for head in layer:
         Q, K, V, O = rng.standard_normal((4, k, d), dtype=np.float32)
         # |Q^T K|_F^2 has mean k d^2 for entries of variance one
         scale = head.beta / np.sqrt(k * d)
-        A = _attention(scale * ((unit @ Q.T) @ (unit @ K.T).T), causal)
-        push += head.size / (np.sqrt(k) * d) * (A.astype(np.float32) @ unit @ V.T) @ O
+        A = _attention(scale * ((read @ Q.T) @ (read @ K.T).T), causal)
+        push += head.size / (np.sqrt(k) * d) * (A.astype(np.float32) @ read @ V.T) @ O
     return push
 
 

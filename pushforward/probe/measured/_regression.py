@@ -42,6 +42,11 @@ class Split:
         """r y - x: what must be added to x."""
         return self.lengths[:, None] * self.y - self.x
 
+    @property
+    def trained(self) -> Points:
+        """The motion of the training tokens."""
+        return self.motion[self.train]
+
     def stretched(self, push: Points) -> Split:
         """The same layer with the lengths that a prediction gives."""
         return dataclasses.replace(self, lengths=np.linalg.norm(self.x + push, axis=1))
@@ -72,7 +77,7 @@ def attention_descent(
 
     `near` is where to start, when an earlier descent has been there.
     """
-    gram, motion, mask = split.x @ split.x.T, split.motion[split.train], split.mask
+    gram, motion, mask = split.x @ split.x.T, narrowed(split.trained), split.mask
     slope = lambda p: _attention_error(p, gram, motion, split.train, mask, linear)  # noqa: E731
     starts = (
         [np.log([beta, 1e-3]) for beta in BETAS] if near is None else [np.log(near)]
@@ -90,47 +95,60 @@ def plain_descent(split: Split) -> tuple[float, float]:
     return float(np.exp(best[0])), float(best[1])
 
 
-def ridge_descent(split: Split, features: Features) -> float:
-    """The ridge of the smallest leave-one-out error for given features.
+@dataclasses.dataclass(frozen=True)
+class Regression:
+    """Motion as a linear map of given features, with every ridge at once.
 
-    With f f^T / n = U diag(s) U^T the hat matrix is U diag(s / (s + ridge)) U^T, so
-    that one decomposition serves all ridges.
+    `cross` is f f_train^T / n, whose rows of training tokens are U diag(s) U^T: then
+    the fit at a ridge is U diag(1 / (s + ridge)) U^T, and one decomposition serves all.
     """
-    f, motion = features[split.train], split.motion[split.train]
-    s, U = np.linalg.eigh(f @ f.T / len(f))
-    turned = U.T @ motion
 
-    def error(log_ridge: float) -> float:
-        shrink = s / (s + np.exp(log_ridge))
-        residual = motion - U @ (shrink[:, None] * turned)
-        left = residual / (1 - U**2 @ shrink)[:, None]
-        return float(np.log(max((left**2).sum(), 1e-300)))
+    features: Features
+    train: Int[np.ndarray, "a"]
+    cross: Float[np.ndarray, "n a"]
+    s: Float[np.ndarray, "a"]
+    U: Float[np.ndarray, "a a"]
 
-    found: Any = minimize_scalar(error, bounds=LOG_RIDGE, method="bounded")
-    return float(np.exp(found.x))
+    @classmethod
+    def of(cls, features: Features, train: Int[np.ndarray, "a"]) -> Regression:
+        """The regression on these features of all tokens."""
+        cross = features @ features[train].T / len(train)
+        return cls(features, train, cross, *np.linalg.eigh(cross[train]))
+
+    def ridge(self, split: Split) -> float:
+        """The ridge of the smallest leave-one-out error."""
+        turned = self.U.T @ narrowed(split.trained)
+
+        def error(log_ridge: float) -> float:
+            left = self._left(turned, np.exp(log_ridge))
+            return float(np.log(max((left**2).sum(), 1e-300)))
+
+        found: Any = minimize_scalar(error, bounds=LOG_RIDGE, method="bounded")
+        return float(np.exp(found.x))
+
+    def left_out(self, split: Split, ridge: float) -> Points:
+        """Predicted motion; that of a training token by the fit without it."""
+        turned = self.U.T @ split.trained
+        push = self.cross @ (self.U @ (turned / (self.s + ridge)[:, None]))
+        push[self.train] = split.trained - self._left(turned, ridge)
+        return push
+
+    def matrix(self, split: Split, ridge: float) -> Float[np.ndarray, "d k"]:
+        """M of the least squares |M f - motion|^2 / n + ridge |M|^2."""
+        weights = self.U.T @ split.trained / (self.s + ridge)[:, None]
+        return (self.U @ weights).T @ self.features[self.train] / len(self.train)
+
+    def _left(self, turned: np.ndarray, ridge: float) -> np.ndarray:
+        """Residuals of the training tokens, each by the fit without it."""
+        kept = ridge / (self.s + ridge)
+        return self.U @ (kept[:, None] * turned) / (self.U**2 @ kept)[:, None]
 
 
-def solved(split: Split, features: Features, ridge: float) -> Float[np.ndarray, "d k"]:
-    """M of the least squares |M f - motion|^2 + ridge |M|^2, through a Gram matrix."""
-    f, motion = features[split.train], split.motion[split.train]
-    n = len(f)
-    gram = f @ f.T / n + ridge * np.eye(n)
-    return np.linalg.solve(gram, motion / n).T @ f
-
-
-def left_out(split: Split, features: Features, ridge: float) -> Points:
-    """Predicted motion; that of a training token by the fit without it."""
-    M = solved(split, features, ridge)
-    push = features @ M.T
-    f = features[split.train]
-    gram = f @ f.T
-    n = len(gram)
-    hat = gram @ np.linalg.inv(gram / n + ridge * np.eye(n)) / n
-    residual = (split.motion - push)[split.train]
-    push[split.train] = (
-        split.motion[split.train] - residual / (1 - np.diag(hat))[:, None]
-    )
-    return push
+def narrowed(motion: Points) -> Features:
+    """The same lengths of all combinations of rows, in no more columns than rows."""
+    n, d = motion.shape
+    lower: Any = motion if d <= n else np.linalg.qr(motion.T, mode="r")
+    return lower if d <= n else lower.T
 
 
 def _softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -157,7 +175,7 @@ def _attention_error(parameters, gram, motion, train, mask, linear):
     left = (C**2).sum(axis=1) / own**2
     total = max(left.sum(), 1e-300)  # zero where nothing moved
     # d total = <slope, dK>, since dB = -B dK B
-    slope = 2 * (B * (left / own)) @ B - 2 * B @ (C / own[:, None] ** 2) @ C.T
+    slope = 2 * B @ ((left / own)[:, None] * B - (C @ C.T) / own[:, None] ** 2)
     tilt = gram[train] - (A * gram[train]).sum(axis=1, keepdims=True)
     by_beta = ((slope + slope.T) * ((A * tilt) @ seen.T)).sum()
     by_ridge = n * np.trace(slope)

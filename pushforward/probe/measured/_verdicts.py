@@ -6,7 +6,7 @@ Where a hypothesis of the theory is not met, the word is "does not apply".
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pushforward.probe._examination import Examination
 
 NEAR = 0.1  # 1 - cosine up to which the law of near keys is trusted
+_NOT = "does not apply: "
 FAR = 3.0  # standard errors that count as a difference
 
 
@@ -54,6 +55,11 @@ class Verdict:
         """Whether the hypotheses are met and the numbers are known."""
         return self.found is not None
 
+    @property
+    def reason(self) -> str:
+        """Why it does not apply."""
+        return self.word.removeprefix(_NOT)
+
 
 def verdicts(one: Examination, scheme: str | None = None) -> tuple[Verdict, ...]:
     """Every statement that is tested, for one examination.
@@ -75,29 +81,29 @@ def verdicts(one: Examination, scheme: str | None = None) -> tuple[Verdict, ...]
 
 
 def _missing(question: str, theory: str, why: str) -> Verdict:
-    return Verdict(question, theory, f"does not apply: {why}")
+    return Verdict(question, theory, f"{_NOT}{why}")
 
 
 def _scaling(one: Examination) -> Verdict:
     """Which heads have beta below log n / (1 - rho), where one layer averages."""
     question = "heads on the averaging side of the critical scaling"
-    theory = "below β = log n / (1 − ρ) one layer averages all tokens, above it none"
+    theory = "below β = log n / (1 − mean cosine) one layer averages all tokens"
     recording = one.recording
     if recording.attention is None or one.seen_beta is None:
         return _missing(question, theory, "attention is not known")
     critical = critical_beta(recording)[:, None]
-    below = float(np.mean(one.seen_beta < critical))
-    halves_of = [seen_beta(recording, rows=slice(k, None, 2)) for k in range(2)]
-    halves = [np.mean(beta < critical) for beta in halves_of]
+    below = lambda beta: float(np.mean(beta < critical))  # noqa: E731
+    found = below(one.seen_beta)
+    halves = [below(seen_beta(recording, slice(k, None, 2))) for k in range(2)]
     order = np.random.default_rng(0).permutation(recording.hidden.shape[1])
-    shuffled = float(np.mean(seen_beta(recording, order=order) < critical))
+    shuffled = below(seen_beta(recording, order=order))
     word = (
         f"median β seen is {np.median(one.seen_beta):.1f}, the critical one "
-        f"{np.median(critical):.1f}: in the theory's terms "
-        + ("most heads average" if below > 0.5 else "most heads choose")
+        f"{np.median(critical):.1f}: in the theory's terms most heads "
+        + ("average" if found > 0.5 else "choose")
     )
-    error = float(abs(halves[0] - halves[1]) / 2)
-    return Verdict(question, theory, word, below, error, shuffled, "%")
+    error = abs(halves[0] - halves[1]) / 2
+    return Verdict(question, theory, word, found, error, shuffled, "%")
 
 
 def _few_keys(one: Examination) -> Verdict:
@@ -105,9 +111,9 @@ def _few_keys(one: Examination) -> Verdict:
     question = "heads whose attention goes to few keys"
     theory = "uniform keys: above β = n^{2/(d−1)} few share it, in random parts"
     recording = one.recording
-    if one.seen_beta is None or recording.attention is None:
+    if one.seen_beta is None:
         return _missing(question, theory, "attention is not known")
-    n, d = recording.attention.shape[-1], int(recording.hidden.shape[2])
+    n, d = recording.hidden.shape[1:]
     # 1 - cosine to the nearest of n random keys
     nearest = (n * random_keys.cap_constant(d)) ** (-2 / (d - 1))
     if nearest > NEAR:
@@ -145,26 +151,30 @@ def _leading(one: Examination) -> Verdict:
         return _missing(question, theory, "weights are not known")
     leading = np.array([head.V[0].real > 0 for layer in one.spectra for head in layer])
     found, error = float(leading.mean()), float(0.5 / np.sqrt(len(leading)))
-    far = abs(found - 0.5) > FAR * error
-    word = "more than chance" if far and found > 0.5 else "less than chance"
-    return Verdict(
-        question, theory, word if far else "no more than chance", found, error, 0.5, "%"
-    )
+    word = "more than chance" if found > 0.5 else "less than chance"
+    word = word if abs(found - 0.5) > FAR * error else "no more than chance"
+    return Verdict(question, theory, word, found, error, 0.5, "%")
+
+
+def _second_half(one: Examination, scheme: str | None, after: str):
+    """The second half of the layers of a model with norms before; or why not."""
+    count = len(one.table.norm)
+    layers = np.arange(count)[max(2, count // 2) :]
+    if scheme is None:
+        return layers, "where the norms sit is not known"
+    if scheme == "post-norm":
+        return layers, after
+    return layers, "fewer than four layers in the second half" * (len(layers) < 4)
 
 
 def _growth(one: Examination, scheme: str | None) -> Verdict:
     """The exponent p of |x| ~ layer^p over the second half of the layers."""
     question = "how the length of tokens grows with depth, |x| ~ layer^p"
     theory = "norms before a sublayer: p = 1 once tokens agree; independent pushes: 1/2"
-    if scheme is None:
-        return _missing(question, theory, "where the norms sit is not known")
-    if scheme == "post-norm":
-        return _missing(question, theory, "norms after each sublayer set the length")
-    lengths = one.table.norm
-    layers = np.arange(len(lengths))[max(2, len(lengths) // 2) :]
-    if len(layers) < 4:
-        return _missing(question, theory, "fewer than four layers in the second half")
-    slope, error = growth_exponent(layers, lengths[layers])
+    layers, why = _second_half(one, scheme, "norms after each sublayer set the length")
+    if why:
+        return _missing(question, theory, why)
+    slope, error = growth_exponent(layers, one.table.norm[layers])
     nearer = "the theory's 1" if abs(slope - 1) < abs(slope - 0.5) else "chance"
     word = f"nearer to {nearer}" if 0 < slope < 2 else "neither: faster than both"
     if slope <= 0:
@@ -176,16 +186,12 @@ def _speed(one: Examination, scheme: str | None) -> Verdict:
     """The exponent p of 1 - mean cosine ~ layer^-p over the second half."""
     question = "how fast tokens agree with depth, 1 − mean cosine ~ layer^−p"
     theory = "norms before a sublayer: p = 2 once tokens agree"
-    if scheme is None:
-        return _missing(question, theory, "where the norms sit is not known")
-    if scheme == "post-norm":
-        why = "norms after each sublayer give exp(−2t), and a layer has no known t"
+    after = "norms after each sublayer give exp(−2t), and a layer has no known t"
+    layers, why = _second_half(one, scheme, after)
+    if why:
         return _missing(question, theory, why)
-    gap = 1 - one.table.mean_cosine
-    layers = np.arange(len(gap))[max(2, len(gap) // 2) :]
-    if len(layers) < 4:
-        return _missing(question, theory, "fewer than four layers in the second half")
-    slope, error = growth_exponent(layers, np.maximum(gap[layers], 1e-12))
+    gap = np.maximum(1 - one.table.mean_cosine, 1e-12)
+    slope, error = growth_exponent(layers, gap[layers])
     if slope > -FAR * error:
         return _missing(question, theory, "tokens come no closer in the second half")
     word = "as fast as the theory says" if abs(slope + 2) < FAR * error else "slower"
@@ -196,10 +202,7 @@ def _speed(one: Examination, scheme: str | None) -> Verdict:
 def _random(one: Examination, scheme: str | None) -> Verdict:
     """Whether the heads gather tokens more than random ones of their size."""
     question = "mean cosine after the last layer, against heads drawn at random"
-    theory = (
-        "random heads gather tokens, layer by layer, as one equation for the Gram "
-        "matrix says"
-    )
+    theory = "random heads gather tokens as one equation for the Gram matrix says"
     if one.spectra is None or scheme is None:
         return _missing(question, theory, "weights are not known")
     if scheme not in ("pre-norm", "post-norm"):
@@ -207,7 +210,7 @@ def _random(one: Examination, scheme: str | None) -> Verdict:
     drawn = random_heads(one.recording, one.spectra, after=scheme == "post-norm")
     x = one.recording.hidden[-1][:RANDOM_TOKENS].astype(float)
     halves = [mean_of_cosines(x[k::2]) for k in range(2)]
-    found, error = mean_of_cosines(x), abs(halves[0] - halves[1]) / 2
+    found, error = float(mean_of_cosines(x)), float(abs(halves[0] - halves[1]) / 2)
     chance = float(drawn.found.mean())
     spread = float(np.ptp(drawn.found) + np.ptp(drawn.predicted)) / 2
     word = (
@@ -289,10 +292,7 @@ def _middle(one: Examination) -> Verdict:
         return _missing(question, theory, "fewer than eight tokens")
     found = float(np.corrcoef(curve, values)[0, 1])
     error = float(1 / np.sqrt(n - 1))  # of a shuffle of positions
-    word = "as the theory says" if found > FAR * error else "not more than by chance"
+    word = "not more than by chance"
+    if found > FAR * error:
+        word = f"more than by chance, and {found**2:.0%} of how much they are felt"
     return Verdict(question, theory, word, found, error, 0.0)
-
-
-def as_rows(found: tuple[Verdict, ...]) -> list[dict[str, Any]]:
-    """Plain values, for JSON."""
-    return [dataclasses.asdict(one) for one in found]

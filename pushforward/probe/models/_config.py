@@ -15,7 +15,7 @@ from pushforward.probe.models._families import FAMILIES, GATED_T5, Family
 from pushforward.probe.models._layer import ACTIVATIONS
 
 OTHERWISE = (
-    "Run it by its own code and save its hidden states: the recipe is in docs/probe.md."
+    "Pass its transformers object, or save its hidden states: docs/probe.md says how."
 )
 
 

@@ -154,7 +154,10 @@ OPT = Family(
     biases=None,
 )
 LLAMA = Family(
-    prefixes=("model.language_model.", "language_model.model.", "model."),
+    prefixes=(
+        *("model.language_model.", "language_model.model.", "language_model."),
+        "model.",
+    ),
     layer="layers.{}.",
     attention=tuple(f"self_attn.{name}_proj" for name in "qkvo"),
     perceptron=("mlp.up_proj", "mlp.down_proj", "mlp.gate_proj"),

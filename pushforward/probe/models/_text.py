@@ -54,9 +54,14 @@ def tokenizer_of(folder: pathlib.Path) -> Any:
         found = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exception
         raise InputError(f"{path} is not a tokenizer: {error}.") from None
-    found.no_truncation()  # a longer text is refused, never cut in silence
-    found.no_padding()
+    _whole(found)
     return found
+
+
+def _whole(tokenizer: Any) -> None:
+    """Nothing but the text and all of it: a longer one is refused, never cut."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
 
 
 def tokens_of(
@@ -123,7 +128,13 @@ def _encoded(text: str, tokenizer: Any) -> Tokens:
         )
     if hasattr(tokenizer, "backend_tokenizer"):  # one of transformers wraps ours
         tokenizer = tokenizer.backend_tokenizer
+    if getattr(tokenizer, "padding", None) or getattr(tokenizer, "truncation", None):
+        tokenizer = tokenizer.from_str(tokenizer.to_str())  # not the one of the user
+        _whole(tokenizer)
     found = tokenizer.encode(text)
+    if isinstance(found, list):  # a tokenizer in Python tells no places
+        strings = tuple(tokenizer.convert_ids_to_tokens(found))
+        return Tokens(np.asarray(found, int), strings, (), text)
     strings = tuple(
         tokenizer.decode([i]) or t for i, t in zip(found.ids, found.tokens, strict=True)
     )

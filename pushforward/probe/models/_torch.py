@@ -6,6 +6,7 @@ The only file that touches torch, and only when handed one of its objects.
 from __future__ import annotations
 
 import contextlib
+import pathlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ def from_transformers(model: Any, tokenizer: Any = None) -> Model | None:
     config = model.config.to_dict()
     if config.get("model_type") not in FAMILIES:
         return None
-    weights = base_of(model).state_dict()
+    weights = getattr(model, "base_model", model).state_dict()
     arrays = {k: v.detach().cpu().float().numpy() for k, v in weights.items()}
     try:
         return Model(built(config, arrays, name_of(model)), tokenizer)
@@ -47,8 +48,9 @@ def from_transformers(model: Any, tokenizer: Any = None) -> Model | None:
 
 
 def name_of(model: Any) -> str:
-    """What an object calls itself, or the name of its class."""
-    return getattr(model, "name_or_path", "") or type(model).__name__
+    """What an object calls itself, without folders, or the name of its class."""
+    name = getattr(model, "name_or_path", "") or type(model).__name__
+    return pathlib.Path(name).name if pathlib.Path(name).exists() else name
 
 
 def base_of(model: Any) -> Any:
@@ -76,9 +78,9 @@ def seen_by_torch(model: Any, given: np.ndarray) -> Seen:
     batch = torch.as_tensor(np.asarray(given), device=base.device)[None]
     if batch.is_floating_point():
         batch = batch.to(base.dtype)
-    with torch.no_grad(), _eager(model), _watched(base) as norms:
+    with torch.no_grad(), _eager(model) as plain, _watched(base) as norms:
         name = getattr(base, "main_input_name", "input_ids")
-        out = base(**{name: batch}, output_hidden_states=True, output_attentions=True)
+        out = base(**{name: batch}, output_hidden_states=True, output_attentions=plain)
     states = getattr(out, "hidden_states", None)
     if states is None:
         raise InputError(
@@ -90,11 +92,11 @@ def seen_by_torch(model: Any, given: np.ndarray) -> Seen:
         same = after.shape == states[-1].shape and torch.equal(after, states[-1])
         if same or states[-1].shape != states[0].shape:
             arrays[-1] = before[0].float().cpu().numpy()
+    n = len(arrays[0])
     maps = [a for a in (getattr(out, "attentions", None) or ()) if a is not None]
-    attention = None
-    if len(maps) == len(arrays) - 1:
-        attention = np.stack([a[0].float().cpu().numpy() for a in maps])
-    return Seen(np.stack(arrays), attention)
+    maps = [a[0].float().cpu().numpy() for a in maps if a.shape[2:] == (n, n)]
+    known = len(maps) == len(arrays) - 1
+    return Seen(np.stack(arrays), np.stack(maps) if known else None)
 
 
 @contextlib.contextmanager
@@ -117,19 +119,20 @@ def _watched(base: Any) -> Iterator[list[tuple[Any, Any]]]:
 
 
 @contextlib.contextmanager
-def _eager(model: Any) -> Iterator[None]:
-    """Attention by the plain code, which alone returns its matrices; then as before."""
-    before = getattr(model.config, "_attn_implementation", None)
+def _eager(model: Any) -> Iterator[bool]:
+    """Attention by the plain code, which alone returns its matrices; then as before.
+
+    False where an object does not change its code: asked for matrices all the same,
+    some (Falcon) forget their causal mask.
+    """
+    now = lambda: getattr(model.config, "_attn_implementation", None)  # noqa: E731
+    before = now()
     change = getattr(model, "set_attn_implementation", None)
-    if change is None or before in (None, "eager"):
-        yield
-        return
+    if change is not None and before not in (None, "eager"):
+        with contextlib.suppress(ValueError, TypeError):  # layers without attention
+            change("eager")
     try:
-        change("eager")
-    except (ValueError, TypeError):  # layers without attention: nothing to switch
-        change = None
-    try:
-        yield
+        yield now() in (None, "eager")
     finally:
-        if change is not None:
+        if now() != before and change is not None:
             change(before)

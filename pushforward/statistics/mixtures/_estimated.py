@@ -9,11 +9,12 @@ import numpy as np
 from jaxtyping import Float, Real
 
 from pushforward._checks import whole
+from pushforward._threads import one_thread
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
 from pushforward.statistics.mixtures._noise import GaussianNoise
 from pushforward.statistics.mixtures._posterior import weighted
-from pushforward.statistics.mixtures._whitening import as_data, as_weights, one_thread
+from pushforward.statistics.mixtures._whitening import as_data, as_weights
 
 RATIOS = 0.5 ** np.arange(0.0, 5.5, 0.5)  # of the sd of the data
 FINER = 2.0 ** np.array([-0.25, -0.125, 0.125, 0.25])

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int, Real
 
+from pushforward._threads import one_thread
 from pushforward._wiring import connected
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._column_generation import ColumnGeneration
@@ -24,7 +25,7 @@ from pushforward.statistics.mixtures._noise import (
     Observed,
 )
 from pushforward.statistics.mixtures._posterior import Posterior, doubts_of, weighted
-from pushforward.statistics.mixtures._whitening import as_data, one_thread
+from pushforward.statistics.mixtures._whitening import as_data
 
 
 @runtime_checkable

@@ -4,8 +4,6 @@ With covariance Sigma = L L^T, whitened data are L^{-1}(X - center); the
 log-likelihood per datum then changes by log det L.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,15 +129,3 @@ def distinct(
     mass = np.bincount(index.reshape(-1), weights=p, minlength=len(kept))
     alive = mass > 0
     return kept[alive], mass[alive] / mass.sum()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside, if threadpoolctl is installed; else nothing."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield

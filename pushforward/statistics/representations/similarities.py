@@ -2,6 +2,7 @@
 distances.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,15 @@ from jaxtyping import Float
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
-from pushforward.statistics._matrices import eigenbasis, finite_matrix
-from pushforward.statistics.representations.gulp import paired
+from pushforward.statistics._matrices import (
+    Eigenbasis,
+    eigenbasis,
+    finite_matrix,
+    normalized,
+)
+from pushforward.statistics.representations.gulp import paired, squared_distances
+
+RIDGE = 1e-2  # of GULP between layers
 
 
 @dataclass(frozen=True)
@@ -173,3 +181,49 @@ def classical_scaling(distances: object, dimension: int = 2) -> Scaling:
     points = points * np.where(largest < 0, -1.0, 1.0)
     total = e.sum()
     return Scaling(points, float(e[:dimension].sum() / total) if total > 0 else 1.0)
+
+
+def layer_similarity(
+    rows: Sequence[np.ndarray], columns: Sequence[np.ndarray]
+) -> dict[str, Float[np.ndarray, "r c"]]:
+    """CKA, Procrustes and GULP between two lists of representations of one sample.
+
+    Each entry is (n, d_k). CKA is a similarity, one for equal; the squared Procrustes
+    distance and GULP (ridge 0.01) are distances, zero for equal. One decomposition
+    per representation and one product per pair serve all three.
+    [kornblith2019cka, schonemann1966, boixadsera2022gulp]
+    """
+    sizes = {len(a) for a in (*rows, *columns)}
+    if len(sizes) != 1:
+        raise InputError(
+            f"representations must share their samples, got {sorted(sizes)} rows. "
+            "Models that cut a text differently share words: use Recording.words()."
+        )
+    bases = [[_basis(a) for a in rows], [_basis(a) for a in columns]]
+    values = np.zeros((len(rows), len(columns), 3))
+    same = rows is columns
+    for i, a in enumerate(bases[0]):
+        for j, b in enumerate(bases[1]):
+            known = same and j < i
+            values[i, j] = values[j, i] if known else _compared(a, b)
+    names = ("CKA (1 = alike)", "Procrustes (0 = alike)", "GULP (0 = alike)")
+    return {name: values[..., k] for k, name in enumerate(names)}
+
+
+def _basis(representation: np.ndarray) -> Eigenbasis:
+    return eigenbasis(normalized("representation", representation))
+
+
+def _compared(a: Eigenbasis, b: Eigenbasis) -> tuple[float, float, float]:
+    """`cka`, `procrustes` and `gulp`, from one product of coordinates.
+
+    In the two eigenbases S_AB is W = P_A^T P_B, S_A and S_B are diagonal, and rotations
+    change none of the norms that these measures are made of.
+    """
+    W = a.coordinates.T @ b.coordinates
+    e, f = a.eigenvalues, b.eigenvalues
+    Q = np.square(W)
+    nuclear = np.linalg.svd(W, compute_uv=False).sum()
+    gulp = squared_distances(e, f, Q, np.array([RIDGE]))[0]
+    cka = Q.sum() / (np.linalg.norm(e) * np.linalg.norm(f))
+    return cka, max(2.0 - 2.0 * nuclear, 0.0), np.sqrt(max(gulp, 0.0))
