@@ -10,22 +10,22 @@ import numpy as np
 
 from pushforward._files import physical_memory
 from pushforward.errors import InputError
-from pushforward.probe._attention_weights import Buckets, HeadWeights, Rotary
-from pushforward.probe._config import (
+from pushforward.probe.models._attention_weights import Buckets, HeadWeights, Rotary
+from pushforward.probe.models._config import (
     OTHERWISE,
     Sizes,
     activation_of,
     family_of,
+    not_known,
+    prefix_of,
     rates_of,
     sizes_of,
     windows_of,
 )
-from pushforward.probe._embedding import Patches, Words
-from pushforward.probe._families import FAMILIES, VIT, VIT_OBJECT, Family
-from pushforward.probe._layer import About, Layer, Norm
-from pushforward.probe._recognition import not_known, prefix_of
-from pushforward.probe._transformer import Transformer
-from pushforward.probe._weights import Under
+from pushforward.probe.models._families import FAMILIES, VIT, VIT_OBJECT, Family
+from pushforward.probe.models._layer import About, Layer, Norm
+from pushforward.probe.models._transformer import Patches, Transformer, Words
+from pushforward.probe.models._weights import Under
 
 Linear = tuple[Any, Any]  # arrays of numpy, until a model is in memory
 
