@@ -114,10 +114,7 @@ def recorded_state(state: State) -> tuple[dict, str]:
     else:
         run = experiment_of(state).vary(observe={}).run()
     frames, done = recorded_frames(run, state.beta, radius_of(state))
-    about = _described(state, done, state.digest())
-    known = shipped(state.file or "")
-    about["accepted"]["labels"] = [] if known is None else known["words"]
-    return about, _squeezed(frames)
+    return _described(state, done, state.digest()), _squeezed(frames)
 
 
 def recorded_run(run: pf.Trajectory, title: str, experiment) -> tuple[dict, str]:
@@ -138,7 +135,7 @@ def recorded_run(run: pf.Trajectory, title: str, experiment) -> tuple[dict, str]
 
 def _described(state: State, done: dict, name: str) -> dict:
     done = {**done, "n": state.n, "d": state.d, "seconds": 0.0}
-    accepted = {"run": name, **_words.accepted(state, done)}
+    accepted = {"run": name, **_words.accepted(state, done, shipped)}
     return finite({"accepted": accepted, "done": done})
 
 

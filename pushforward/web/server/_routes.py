@@ -71,7 +71,8 @@ class Routes:
     async def manifest(self, request: Request) -> Response:
         """What a finished run is."""
         run = await finished(self.explorer, request)
-        about = await asyncio.to_thread(_words.accepted, run.state, run.done)
+        kept = self.explorer.files.about
+        about = await asyncio.to_thread(_words.accepted, run.state, run.done, kept)
         return JSONResponse(finite({"run": run.name, **about, **(run.done or {})}))
 
     async def attention(self, request: Request) -> Response:

@@ -188,19 +188,20 @@ def _cloud(x: np.ndarray) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def _layers(x: np.ndarray, note: str) -> tuple[dict, dict[str, np.ndarray]]:
-    layers, n, d = x.shape
+    layers, n, width = x.shape
     if not 2 <= layers <= _caps.MOST_FRAMES:
         raise InputError(
             f"`file` must have 2 to {_caps.MOST_FRAMES} layers, got {layers}. "
             "Save the layers you mean."
         )
-    if d > n:  # only inner products are shown: coordinates in the span of all tokens
-        flat = x.reshape(-1, d)
-        if len(flat) < d:
+    if width > n:  # only inner products are shown: coordinates in the span of all tokens
+        flat = x.reshape(-1, width)
+        if len(flat) < width:
             x = np.linalg.qr(flat.T)[1].T.reshape(layers, n, -1)
     if x.nbytes > _caps.RUN_BYTES:
         raise InputError("`file` has too many numbers. Save fewer layers or tokens.")
     about = {"kind": "hidden", "n": n, "d": x.shape[2], "layers": layers}
+    about["width"] = width  # of the model; inner products need fewer coordinates
     times = np.arange(layers, dtype=float)
     return {**about, "frames": layers, "note": note}, {"points": x, "times": times}
 

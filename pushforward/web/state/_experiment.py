@@ -177,10 +177,10 @@ def padded(state: State, experiment: pf.Experiment) -> pf.Given:
 @functools.lru_cache(maxsize=8)
 def heads_of(state: State, files: pathlib.Path) -> list:
     """The attention heads of a state."""
-    return _heads(experiment_of(state, files).drawn_field(state.d))
+    return heads_in(experiment_of(state, files).drawn_field(state.d))
 
 
-def _heads(field: Any) -> list:
+def heads_in(field: Any) -> list:
     """What of a field has an attention matrix: its heads, or the first such part."""
     if isinstance(field, pf.Heads):
         return list(field.heads)
@@ -188,7 +188,7 @@ def _heads(field: Any) -> list:
         return [field]
     parts = getattr(field, "fields", None) or [getattr(field, "field", None)]
     found = (
-        _heads(part) for part in parts if isinstance(part, pf.fields.AbstractField)
+        heads_in(part) for part in parts if isinstance(part, pf.fields.AbstractField)
     )
     return next((heads for heads in found if heads), [])
 
@@ -208,7 +208,7 @@ def matrices_of(state: State) -> list[dict] | None:
     """Q, K, V of random heads up to three dimensions, for the preview of the page."""
     if state.heads == 1 or state.d > 3 or state.model == "recorded":
         return None  # one head has none; an experiment as given is not previewed
-    heads: list[Any] = _heads(experiment_of(state).drawn_field(state.d))
+    heads: list[Any] = heads_in(experiment_of(state).drawn_field(state.d))
     return [{k: _rows(getattr(head, k)) for k in ("Q", "K", "V")} for head in heads]
 
 

@@ -15,6 +15,8 @@ export class Controls {
   private readonly dNumber = byId<HTMLInputElement>("d-number");
   private readonly speed = byId<HTMLInputElement>("speed");
   private readonly play = byId<HTMLButtonElement>("play");
+  /** The same on the stage itself. */
+  private readonly round = byId<HTMLButtonElement>("stage-play");
   private readonly scrub = byId<HTMLInputElement>("scrub");
   /** The number that is being typed: an answer that comes meanwhile leaves it alone. */
   private typing: HTMLInputElement | null = null;
@@ -37,7 +39,7 @@ export class Controls {
     this.speed.value = "50";
     this.speed.addEventListener("input", () => this.setSpeed());
     this.setSpeed();
-    this.play.addEventListener("click", () => explorer.toggle());
+    for (const button of [this.play, this.round]) button.addEventListener("click", () => explorer.toggle());
     this.scrub.addEventListener("input", () => explorer.goto(this.scrub.valueAsNumber));
     byId("plateau-before").addEventListener("click", () => explorer.jumpPlateau(-1));
     byId("plateau-after").addEventListener("click", () => explorer.jumpPlateau(1));
@@ -116,14 +118,18 @@ export class Controls {
   }
 
   private showPlaying(): void {
-    say(this.play, this.explorer.player.playing ? "Pause" : "Play");
+    const { player, last, complete } = this.explorer;
+    const over = complete && last > 0 && player.frame >= last;
+    say(this.play, player.playing ? "Pause" : "Play");
+    this.round.dataset["shows"] = player.playing ? "pause" : over ? "again" : "play";
+    this.round.setAttribute("aria-label", player.playing ? "Pause the stage" : over ? "Play again from the start" : "Play on the stage");
   }
 
   private showMoment(): void {
     const { player, run, last } = this.explorer;
     if (this.scrub.valueAsNumber !== player.frame) this.scrub.value = String(player.frame);
-    const t = run?.frames[player.frame]?.t ?? 0;
-    this.scrub.setAttribute("aria-valuetext", `frame ${player.frame + 1} of ${last + 1}, t = ${compactNumber(t)}`);
+    this.scrub.setAttribute("aria-valuetext", `frame ${player.frame + 1} of ${last + 1}, ${run?.moment(player.frame) ?? ""}`);
+    if (!player.playing) this.showPlaying();
   }
 
   private showPlateaus(): void {

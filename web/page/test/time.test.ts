@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { axisTick, axisValues, countSplits, nearestFrame } from "../src/axis";
+import { axisTick, axisValues, countSplits, nearestFrame, niceTicks } from "../src/axis";
 import { jump, plateauAt } from "../src/plateaus";
 import { Meter, Player } from "../src/player";
 import { stageNote } from "../src/notes";
 import { axisTicks } from "../src/panels/phasemap";
-import { niceTicks } from "../src/stage/rainbow";
 import { madeRun } from "./fixture";
 
 const plateaus = [
-  { from: 3, to: 8, clusters: 5, lifetime: 2 },
-  { from: 12, to: 40, clusters: 3, lifetime: 90 },
+  { from: 3, to: 8, clusters: 5, lifetime: 2, log10_lifetime: 1 },
+  { from: 12, to: 40, clusters: 3, lifetime: 90, log10_lifetime: 2 },
 ];
 
 describe("plateaus", () => {

@@ -23,7 +23,7 @@ export class Beside {
   constructor(private readonly explorer: Explorer, private readonly main: Stage, private readonly ribbon: Ribbon, private readonly theme: () => Theme) {
     byId("compare").addEventListener("click", () => (this.kept === null ? this.keep() : this.drop()));
     explorer.on("moment", () => this.show());
-    explorer.on("run", () => this.ribbon.beside(this.kept));
+    explorer.on("run", () => this.name());
   }
 
   private keep(): void {
@@ -32,15 +32,21 @@ export class Beside {
     this.kept = run;
     byId("beside").hidden = false;
     byId("compare").setAttribute("aria-pressed", "true");
-    say(byId("compare"), "Let the other go");
+    say(byId("compare"), "End comparison");
     say(byId("beside-words"), `Kept: ${caption(run)}`);
+    this.name();
     this.stage = new Stage(byId("beside-stage"), { select: () => undefined, over: () => false, grab: () => false, move: () => undefined, turned: (camera) => this.main.aim(camera) });
     this.stage.still = this.main.still;
     this.stage.labels = this.main.labels;
     this.stage.setTheme(this.theme());
     this.stage.setRun(run);
-    this.ribbon.beside(run);
     this.show();
+  }
+
+  /** What stands left, and the curves of both. */
+  private name(): void {
+    this.ribbon.beside(this.kept);
+    say(byId("stage-words"), this.kept === null || this.explorer.run === null ? "" : `Now: ${caption(this.explorer.run)}`);
   }
 
   private drop(): void {
@@ -50,7 +56,7 @@ export class Beside {
     byId("beside").hidden = true;
     byId("compare").setAttribute("aria-pressed", "false");
     say(byId("compare"), "Compare");
-    this.ribbon.beside(null);
+    this.name();
   }
 
   private show(): void {

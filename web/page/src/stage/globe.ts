@@ -38,15 +38,8 @@ type Ring = (u: number) => [number, number, number];
 /** Six meridians and five parallels, or the unit circle, each a closed chain of segments. */
 function rings(list: readonly Ring[], strength: number, steps = STEPS): Segments {
   const made = new Segments(list.length * steps, list.length > 1 ? "sphere" : "circle", 1, 0.28);
-  const tint = new Float32Array(3);
-  for (const at of list) {
-    for (let k = 0; k < steps; k++) {
-      for (const step of [k, k + 1]) {
-        const p = Float32Array.from(at((2 * Math.PI * step) / steps));
-        made.end(p, p, 0, tint, 0, strength);
-      }
-    }
-  }
+  const turn = (2 * Math.PI) / steps;
+  for (const at of list) for (let k = 0; k < steps; k++) made.segment(at(turn * k), at(turn * (k + 1)), [0, 0, 0], strength);
   made.commit();
   return made;
 }
@@ -86,7 +79,7 @@ export class Globe {
     (shell.uniforms["strength"] as { value: number }).value = theme.dark ? 0.5 : 0.55;
     for (const lines of [this.grid, this.circle]) {
       const { visible } = lines.object;
-      lines.paint(rgb);
+      lines.paint((_, channel) => rgb[channel] as number);
       lines.object.visible = visible;
     }
   }

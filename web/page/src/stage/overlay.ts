@@ -11,6 +11,8 @@ export interface Written {
   labels: readonly string[];
   /** Three coordinates per token. */
   points: Float32Array;
+  /** Of the ball of a token, in pixels. */
+  radius: (token: number) => number;
   arrows: Arrows | null;
 }
 
@@ -25,32 +27,34 @@ const MOST_ARROWS = 6;
 /** The longest arrow, in radii of the sphere. */
 const LONGEST = 0.55;
 const HEAD = 9;
-const LIFT = 12;
+/** Pixels between a ball and its word. */
+const LIFT = 5;
 
 export class Overlay {
   readonly canvas = element("canvas", { class: "pf-over", "aria-hidden": "true" });
   private empty = true;
 
-  draw({ labels, points, arrows }: Written, project: Projector, theme: Theme): void {
+  draw({ labels, points, radius, arrows }: Written, project: Projector, theme: Theme): void {
     const nothing = labels.length === 0 && arrows === null;
     if (nothing && this.empty) return;
     this.empty = nothing;
     const paper = freshPaper(this.canvas);
     if (paper === null || nothing) return;
     if (arrows !== null) this.pulls(paper, arrows, points, project, theme);
-    this.words(paper, labels, points, project, theme);
+    this.words(paper, labels, points, radius, project, theme);
   }
 
   /** Words that would stand on each other are moved down; what lies behind is faint. */
-  private words({ context, width }: Paper, labels: readonly string[], points: Float32Array, project: Projector, theme: Theme): void {
+  private words({ context, width }: Paper, labels: readonly string[], points: Float32Array, radius: Written["radius"], project: Projector, theme: Theme): void {
     context.font = `600 14px ${FONT}`;
     context.textBaseline = "middle";
     context.lineJoin = "round";
     const placed: { x: number; y: number; wide: number }[] = [];
     const order = labels.map((text, i) => ({ text, i, at: project(points.subarray(3 * i, 3 * i + 3)) })).sort((a, b) => a.at.y - b.at.y);
-    for (const { text, at } of order) {
+    for (const { text, i, at } of order) {
       const wide = context.measureText(text).width;
-      const left = at.x + LIFT + wide > width ? at.x - LIFT - wide : at.x + LIFT;
+      const lift = LIFT + radius(i);
+      const left = at.x + lift + wide > width ? at.x - lift - wide : at.x + lift;
       let y = at.y;
       for (const other of placed) if (Math.abs(other.y - y) < 17 && left < other.x + other.wide && other.x < left + wide) y = other.y + 17;
       placed.push({ x: left, y, wide });

@@ -208,7 +208,9 @@ export class Stage {
     const { marks, surface } = this.drawing as RunScene;
     const points = this.labels.length > 0 || this.arrows !== null ? marks.at(u, surface !== "none") : marks.before;
     const labels = this.labels.length === marks.glow.length ? this.labels : [];
-    this.overlay.draw({ labels, points, arrows: this.arrows }, (point) => this.seen(point), this.look.theme);
+    const pixels = this.canvas.clientHeight / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / this.camera.position.z;
+    const radius = (i: number): number => marks.radius * (marks.sizes[i] as number) * pixels;
+    this.overlay.draw({ labels, points, radius, arrows: this.arrows }, (point) => this.seen(point), this.look.theme);
   }
 
   /** Where a point of the drawn space is on the canvas, and whether the sphere hides it. */
