@@ -27,7 +27,12 @@ from pushforward.web.state._state import State, packed
 ATOM = 1e-6  # at which clusters are counted with merging: that of Merge()
 NEIGHBOURS = 1.25  # that a token may have by chance within the radius of clusters
 NORMS = {"unit": pf.UnitNorm, "depth": pf.DepthNorm}  # of fields on the sphere
-NORMALIZED = (pf.PreNorm, pf.MixNorm, pf.PeriNorm, pf.DepthScaledNorm)
+LENGTHS = {  # after which tokens have lengths of their own
+    "pre": pf.PreNorm,
+    "peri": pf.PeriNorm,
+    "scaled": pf.DepthScaledNorm,
+    "mix": pf.MixNorm,
+}
 PLAIN = {"tokens": "tokens.npy", "weights": "weights.npz"}  # files in a copied text
 
 
@@ -196,7 +201,7 @@ def heads_in(field: Any) -> list:
 def directions(state: State, mu: pf.Particles) -> pf.Particles:
     """Tokens of R^d as a field sees them that normalizes what it reads."""
     field: Any = experiment_of(state).field if state.experiment is not None else None
-    while field is not None and not isinstance(field, NORMALIZED):
+    while field is not None and not isinstance(field, tuple(LENGTHS.values())):
         field = getattr(field, "field", None)
     if field is None:
         return mu

@@ -14,6 +14,7 @@ from pushforward.web.state._given import (
     home_of,
     is_density,
 )
+from pushforward.web.state._nearest import previewed
 from pushforward.web.state._state import Kept, State, nothing
 
 LONGEST = 200  # letters of a field that are shown
@@ -58,9 +59,9 @@ def _label(key: str, value: str) -> str:
     return next(c.label for c in CONTROLS[key].choices if c.value == value)
 
 
-def space_name(state: State) -> str:
-    """What the page draws the tokens on."""
-    if state.model == "rescaled":
+def space_name(state: State, about: dict | None = None) -> str:
+    """What the page draws the tokens on; `about` is what is known of a recorded run."""
+    if state.model == "rescaled" or (about or {}).get("space") == "euclidean":
         return "euclidean"
     if state.experiment is not None:
         home = home_of(given_experiment(state.experiment).start)[0]
@@ -112,7 +113,7 @@ def accepted(state: State, done: dict | None, kept: Kept = nothing) -> dict:
         "labels": named if len(named) == state.n else [],
         "layers": "layers" in about,
         "width": about.get("width", state.d),
-        "space": space_name(state),
+        "space": space_name(state, about),
         "field": field_name(state),
         **_given(state),
     }
@@ -132,7 +133,11 @@ def _heads(state: State, kept: Kept) -> int:
 def _given(state: State) -> dict:
     """Of a run that no controls make: the keys that change it, and what it moves."""
     if state.experiment is None:
-        return {"controls": None, "density": False}
+        return {"controls": None, "density": False, "known": None}
     experiment = given_experiment(state.experiment)
     controls = ["model", *controls_of(experiment)]
-    return {"controls": controls, "density": is_density(experiment)}
+    return {
+        "controls": controls,
+        "density": is_density(experiment),
+        "known": previewed(experiment),
+    }

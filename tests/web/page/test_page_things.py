@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from page_hand import link_of, state_of
 
+import pushforward as pf
+
 SMALL = {"n": 12, "t1": 6.0, "frames": 31, "beta": 2.0}
 
 
@@ -243,3 +245,39 @@ def test_a_state_becomes_a_density(opened):
     assert hand.page.locator("#note").text_content().startswith("A density")
     points = np.array(hand.call("() => pushforward.points(0)"))
     assert points.shape == (150, 2) and np.allclose(np.hypot(*points.T), 1, atol=1e-6)
+    hand.call("() => { pushforward.goto(3); pushforward.select(2); }")
+    hand.page.wait_for_timeout(600)  # at rest a matrix is asked for, where there is one
+    assert not [url for url in hand.requests if hand.run in url]
+    assert "no attention matrix" in hand.page.locator("#attention").text_content()
+    assert not hand.page.locator("#attention .matrix").is_visible(), "no empty box"
+
+
+PRE = {
+    "t1": 8.0,
+    "save": 41,
+    "start": {"kind": "Orthonormal", "n": 3, "d": 3, "space": "euclidean"},
+    "field": {"kind": "PreNorm", "field": {"kind": "Attention", "beta": 1.0}},
+}
+
+
+def test_a_norm_with_a_radius_has_a_preview_and_a_live_matrix(opened):
+    """Its frames are those of the library, and beta acts before the server answers."""
+    hand = opened({"v": 2, "experiment": PRE, "view": {"panel": "attention"}})
+    assert "a preview" in hand.page.locator("#equation").text_content()
+    assert hand.page.locator("#attention .matrix").is_visible()
+    requests = [url for url in hand.requests if "/attention" in url]
+    before = hand.run
+    hand.call(
+        """() => { globalThis.shown = [];
+        new MutationObserver(() => shown.push(document.querySelector('#stage').dataset
+          .preview)).observe(document.querySelector('#stage'), {attributes: true}); }"""
+    )
+    hand.page.fill("#beta-number", "2")
+    hand.page.press("#beta-number", "Enter")
+    hand.until("() => shown.includes('true')", "the preview")
+    hand.wait_run(before)
+    end = np.array(hand.call("() => pushforward.points(40)"))
+    start = pf.Particles(pf.Euclidean(3), np.eye(3))
+    run = pf.flow(pf.PreNorm(pf.Attention(2.0)), start, 8.0, save=41)
+    assert np.abs(end - np.asarray(run.final.points)).max() < 1e-5
+    assert len(requests) <= 1, "the matrix is computed in the page"

@@ -76,12 +76,13 @@ export function lettersOf(state: State): string {
 }
 
 /** A <math> for the state, or a sentence for what is not integrated. */
-export function equationOf(state: State, field: string | null = null): Node {
+export function equationOf(state: State, field: string | null = null, previewed = false): Node {
   if (asGiven(state)) {
     const text = document.createElement("code");
     text.textContent = field ?? "";
     const box = document.createElement("p");
-    box.append("The server runs this experiment as its text says; the page has no preview of it. What moves the tokens: ", text);
+    const meanwhile = previewed ? "while it computes, the page shows a preview" : "the page has no preview of it";
+    box.append(`The server runs this experiment as its text says; ${meanwhile}. What moves the tokens: `, text);
     return box;
   }
   if (state.model === "recorded") return document.createTextNode("Recorded layer by layer, not integrated.");

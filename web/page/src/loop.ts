@@ -155,10 +155,10 @@ function wireWords({ explorer }: Parts): void {
   explorer.on("state", () => {
     const { view: _view, moved: _moved, preset: _preset, ...run } = explorer.state;
     const field = explorer.accepted?.field ?? null;
-    const key = JSON.stringify([run, field]);
+    const key = JSON.stringify([run, field, explorer.accepted?.known]);
     if (key === typeset) return;
     typeset = key;
-    byId("equation").replaceChildren(equationOf(explorer.state, field));
+    byId("equation").replaceChildren(equationOf(explorer.state, field, explorer.accepted?.known != null));
     say(byId("equation-words"), lettersOf(explorer.state));
     fitEquation();
   });

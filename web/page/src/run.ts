@@ -1,7 +1,7 @@
 /** One run kept in the page: its frames, its series, its plateaus. Scrubbing reads only from here. */
 import type { Frame } from "./frames";
 import { plateausOf, type Plateau } from "./plateaus";
-import type { Matrices } from "./sources/preview";
+import type { Known, Matrices } from "./sources/preview";
 import { compactNumber } from "./numbers";
 import { colorSlots, identitySlots } from "./slots";
 import type { Asked, State } from "./state";
@@ -46,6 +46,7 @@ export interface Accepted {
   /** What moves the tokens, as Python writes it, and the keys that change the run: where the controls do not make it. */
   field?: string | null;
   controls?: string[] | null;
+  known?: Known | null;
   radius?: number;
   python: string;
   toml?: string;

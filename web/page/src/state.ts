@@ -1,5 +1,6 @@
 /** The state of the page: the keys of its controls, as declared in Python, and how it is looked at. */
 import declared from "./declared.json";
+import type { Norm } from "./physics/field";
 
 export interface Choice {
   value: string | boolean;
@@ -64,7 +65,7 @@ export interface State {
   seed: number;
   init: string;
   file: string | null;
-  norm: "post" | "unit" | "depth";
+  norm: Norm;
   perceptron: number;
   heads: number;
   /** Null is the identity; a list is a diagonal; a list of rows is a whole matrix. */
