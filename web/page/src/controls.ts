@@ -101,7 +101,9 @@ export class Controls {
     for (const input of [this.beta, this.betaNumber, this.n, this.nNumber, this.d, this.dNumber]) input.disabled = !this.explorer.changes(input.id.replace("-number", ""));
     const recorded = this.explorer.state.model === "recorded";
     say(byId("beta-words"), this.beta.disabled ? "This run has no β of its own, or several." : recorded ? "Recorded: β is that of the energy below, it moved nothing." : betaInWords(beta));
-    say(byId("d-words"), dimensionInWords(d, this.explorer.accepted?.space));
+    const wide = this.explorer.accepted?.width ?? d;
+    const spanned = recorded && wide > d ? `d = ${d} of ${wide} dimensions: all that these tokens span` : null;
+    say(byId("d-words"), spanned ?? dimensionInWords(d, this.explorer.accepted?.space));
     this.showWait();
   }
 

@@ -26,6 +26,30 @@ describe("plateaus", () => {
   });
 });
 
+describe("what a run says of itself", () => {
+  const counts = [8, 8, 5, 5, 5, 5, 5, 2, 2, 2, 2, 2];
+  const made = counts.map((clusters, k) => ({ points: Array.from({ length: 8 }, () => [1, 0, 0]), clusters, t: 10 ** k }));
+  it("finds plateaus of fewer clusters than tokens, and how long they last", () => {
+    const run = madeRun(made);
+    expect(run.plateaus).toEqual([]); // not before it is over
+    run.finish({ outcome: { kind: "reached", sentence: "" }, steps: 1, rejected: 0, norm_drift: 0, dtype: "float64", seconds: 0 });
+    expect(run.plateaus.map(({ from, to, clusters }) => [from, to, clusters])).toEqual([[2, 6, 5], [7, 11, 2]]);
+    expect(run.plateaus[0]!.lifetime).toBe(1e6 - 1e2);
+    expect(run.plateaus[0]!.log10_lifetime).toBeCloseTo(4, 12);
+    expect(run.monotone).toBe(true);
+    run.frames[3]!.energy = 0.2;
+    expect(run.monotone).toBe(false);
+    run.frames[3]!.energy = NaN;
+    expect(run.monotone).toBeNull();
+  });
+  it("speaks of layers where the frames are layers", () => {
+    const run = madeRun(made);
+    expect(run.moment(2)).toBe("t = 100");
+    run.accepted.layers = true;
+    expect(run.moment(2)).toBe("layer 2");
+  });
+});
+
 describe("axis", () => {
   const run = madeRun([0, 1, 10, 100].map((t) => ({ points: [[1, 0]], t, arc: t / 10 })));
   it("puts t = 0 left of the first positive time on the log axis", () => {

@@ -138,6 +138,10 @@ export class Rainbow {
     let before = NaN;
     let label = -1;
     context.strokeStyle = ink ?? this.staticColor(run, i, look, alpha);
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, TOP, width - LEFT - RIGHT, tall);
+    context.clip();
     context.beginPath();
     for (let k = 0; k < run.count; k++) {
       const frame = run.frames[k]!;
@@ -151,11 +155,19 @@ export class Rainbow {
         context.strokeStyle = rgbToCss(clusterColor(run.slots[label] ?? label), alpha);
         context.beginPath();
         context.moveTo(x, y);
-      } else if (Math.abs(turn - before) > 0.5 || Number.isNaN(before)) context.moveTo(x, y);
-      else context.lineTo(x, y);
+      } else if (Number.isNaN(before)) context.moveTo(x, y);
+      else {
+        const around = reach > 0 ? 0 : Math.round(turn - before); // it leaves below and comes in above, or the other way round
+        if (around !== 0) {
+          context.lineTo(x, y + around * tall);
+          context.moveTo(this.across(this.xs[k - 1] as number, width), height - BOTTOM - (before + around) * tall);
+        }
+        context.lineTo(x, y);
+      }
       before = turn;
     }
     context.stroke();
+    context.restore();
   }
 
   private staticColor(run: Run, i: number, look: RainbowLook, alpha: number): string {

@@ -1,18 +1,19 @@
-/** The drawing of one run: tokens, tails, trail, arcs, rings. Buffers are made once per run. */
+/** The drawing of one run: tokens, tails, paths, trail, arcs. Buffers are made once per run. */
 import { Group } from "three";
+import { rgbToCss, type Rgb } from "../palette";
 import type { Run } from "../run";
 import type { ColorMode, Projection } from "../state";
 import type { Theme } from "../theme";
 import { Arcs } from "./arcs";
 import { clusterShares, colorTokens, newShares, type Shares } from "./coloring";
-import { Halos } from "./halos";
 import { Segments } from "./lines";
 import { Paths } from "./paths";
 import { TokenMarks } from "./marks";
+import type { Ring } from "./overlay";
 import { surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, lifted, project, type Basis } from "./projection";
 
-const MOST_HALOS = 96;
+const MOST_RINGS = 96;
 /** Of a path that is projected anew with every frame. */
 const RECENT_FRAMES = 40;
 
@@ -31,6 +32,17 @@ export interface Look {
   veiled: boolean;
 }
 
+/** The weighted sum of the points of every cluster, and its first token. */
+function sums(labels: Uint16Array, points: Float32Array, weight: (i: number) => number): Map<number, { sum: Float32Array; first: number }> {
+  const found = new Map<number, { sum: Float32Array; first: number }>();
+  labels.forEach((label, i) => {
+    const cluster = found.get(label) ?? { sum: new Float32Array(3), first: i };
+    for (let c = 0; c < 3; c++) cluster.sum[c]! += weight(i) * (points[3 * i + c] as number);
+    found.set(label, cluster);
+  });
+  return found;
+}
+
 export class RunScene {
   readonly object = new Group();
   readonly marks: TokenMarks;
@@ -42,12 +54,9 @@ export class RunScene {
   private readonly paths: Paths;
   private readonly trail: Segments;
   private readonly arcs: Arcs;
-  private readonly halos: Halos;
-  private readonly focus: Halos;
   /** Frames in the drawn coordinates, kept while the projection stays. */
   private readonly drawn = new Map<number, Float32Array>();
   private readonly far: Float32Array;
-  private readonly slots: Int16Array;
   private last: Shares | null = null;
   private aim: Float32Array | null = null;
   /** The frame up to which paths are there. */
@@ -62,13 +71,10 @@ export class RunScene {
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
     this.far = new Float32Array(3 * n);
-    this.slots = new Int16Array(this.shares.counts.length);
     this.paths = new Paths(run.accepted.density ? 0 : n, this.surface);
     this.trail = new Segments(1001, this.surface, 4);
     this.arcs = new Arcs(this.surface);
-    this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
-    this.focus = new Halos(1, this.surface, 0, 6);
-    for (const part of [this.paths, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
+    for (const part of [this.paths, this.marks, this.trail, this.arcs]) this.object.add(part.object);
   }
 
   /** A projection of many dimensions lies near the middle: by how much it is enlarged. */
@@ -103,7 +109,6 @@ export class RunScene {
     this.fillSizes(frame.labels, look.shapes);
     this.light(look);
     this.fillPaths(k, look, anew);
-    this.fillHalos(k, look.shapes);
     this.marks.changed("position", "after", "tint", "shape", "size");
   }
 
@@ -120,20 +125,15 @@ export class RunScene {
     const last = this.run.frames[this.run.last];
     if (this.run.done === null || last === undefined) return null;
     if (this.aim !== null) return this.aim;
-    const centers = new Map<number, Float32Array>();
-    last.labels.forEach((label, i) => {
-      const center = centers.get(label) ?? new Float32Array(3);
-      for (let c = 0; c < 3; c++) center[c]! += ((last.mass?.[i] ?? 1 / last.n) as number) * (last.points[3 * i + c] as number);
-      centers.set(label, center);
-    });
+    const centers = [...sums(last.labels, last.points, (i) => (last.mass?.[i] ?? 1 / last.n) as number).values()].map(({ sum }) => sum);
     const seen = (from: Float32Array): number => {
       const length = Math.hypot(...from) || 1;
       let sum = 0;
-      for (const center of centers.values()) sum += Math.max(0, center.reduce((dot, value, c) => dot + value * (from[c] as number), 0) / length);
+      for (const center of centers) sum += Math.max(0, center.reduce((dot, value, c) => dot + value * (from[c] as number), 0) / length);
       return sum;
     };
     let best: Float32Array = new Float32Array(3);
-    for (const center of centers.values()) if (seen(center) > seen(best)) best = center;
+    for (const center of centers) if (seen(center) > seen(best)) best = center;
     return (this.aim = best);
   }
 
@@ -177,38 +177,23 @@ export class RunScene {
     this.paths.tinted(this.marks.tints);
   }
 
-  /** Rings at the mean position of the heaviest clusters of three tokens or more. */
-  private fillHalos(k: number, shapes: boolean): void {
-    const frame = this.run.frames[k];
-    if (frame === undefined) return;
-    if (!shapes) return this.halos.commit(0); // balls grow with their clusters
+  /** Around clusters of three tokens or more, where shapes stand for balls, and around the selected token. */
+  rings(points: Float32Array, { shapes, selected, theme }: Look): Ring[] {
     const { byLabel, counts } = this.shares;
-    const slot = this.slots.fill(-1);
-    let used = 0;
-    const least = Math.max(3, Math.ceil(frame.n / 100));
-    for (let label = 0; label < counts.length && used < MOST_HALOS; label++) {
-      if ((counts[label] as number) < least) continue;
-      slot[label] = used;
-      this.halos.sizes[used] = 0.055 + 0.17 * Math.sqrt(byLabel[label] as number);
-      used += 1;
+    const rings: Ring[] = [];
+    const labels = this.run.frames[this.frame]?.labels ?? new Uint16Array();
+    const least = Math.max(3, Math.ceil(labels.length / 100));
+    for (const [label, { sum, first }] of shapes ? sums(labels, points, () => 1) : []) {
+      const count = counts[label] as number;
+      if (count < least || rings.length >= MOST_RINGS) continue;
+      const tint = [0, 1, 2].map((c) => this.marks.tints[3 * first + c] as number) as Rgb;
+      rings.push({ point: sum.map((x) => x / count), radius: 0.055 + 0.17 * Math.sqrt(byLabel[label] as number), color: rgbToCss(tint), fill: rgbToCss(tint, 0.13) });
     }
-    this.halos.before.fill(0);
-    this.halos.after.fill(0);
-    for (let i = 0; i < frame.n; i++) {
-      const label = frame.labels[i] as number;
-      const s = slot[label] ?? -1;
-      if (s < 0) continue;
-      const weight = 1 / (counts[label] as number);
-      for (let c = 0; c < 3; c++) {
-        this.halos.before[3 * s + c]! += weight * (this.marks.before[3 * i + c] as number);
-        this.halos.after[3 * s + c]! += weight * (this.marks.after[3 * i + c] as number);
-        this.halos.tints[3 * s + c] = this.marks.tints[3 * i + c] as number;
-      }
-    }
-    this.halos.commit(used);
+    if (selected !== null && selected < labels.length) rings.push({ point: points.subarray(3 * selected, 3 * selected + 3), radius: 0.085, color: theme.ink });
+    return rings;
   }
 
-  /** The selected token: its ring, its trail so far, its attention row. */
+  /** The selected token: its trail so far, its attention row. */
   light(look: Look): void {
     const { selected, row } = look;
     const lit = selected !== null && row !== null && row.length === this.marks.glow.length;
@@ -223,19 +208,6 @@ export class RunScene {
     this.marks.color("rim", look.theme.dark ? "#dfe7f2" : "#1d2430");
     this.fillTrail(look);
     this.arcs.show(this.marks.before, look, lit ? row : null);
-    this.fillFocus(look);
-  }
-
-  private fillFocus({ selected, theme }: Look): void {
-    if (selected === null || selected >= this.run.accepted.n) return this.focus.commit(0);
-    const ink = theme.dark ? 1 : 0.1;
-    for (let c = 0; c < 3; c++) {
-      this.focus.before[c] = this.marks.before[3 * selected + c] as number;
-      this.focus.after[c] = this.marks.after[3 * selected + c] as number;
-      this.focus.tints[c] = ink;
-    }
-    this.focus.sizes[0] = 0.085;
-    this.focus.commit(1);
   }
 
   private fillTrail({ selected, theme }: Look): void {
@@ -252,13 +224,9 @@ export class RunScene {
     this.marks.uniform("mixing", u);
     this.marks.uniform("pixels", pixels);
     this.paths.uniform("now", this.frame + u);
-    for (const halos of [this.halos, this.focus]) {
-      halos.uniform("mixing", u);
-      halos.uniform("pixels", pixels);
-    }
   }
 
   dispose(): void {
-    for (const part of [this.paths, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
+    for (const part of [this.paths, this.trail, this.arcs, this.marks]) part.dispose();
   }
 }

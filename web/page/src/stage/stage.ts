@@ -206,11 +206,14 @@ export class Stage {
 
   private write(u: number): void {
     const { marks, surface } = this.drawing as RunScene;
-    const points = this.labels.length > 0 || this.arrows !== null ? marks.at(u, surface !== "none") : marks.before;
+    const { selected, shapes, theme } = this.look;
+    const written = this.labels.length > 0 || this.arrows !== null || selected !== null || shapes;
+    const points = written ? marks.at(u, surface !== "none") : marks.before;
     const labels = this.labels.length === marks.glow.length ? this.labels : [];
     const pixels = this.canvas.clientHeight / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / this.camera.position.z;
     const radius = (i: number): number => marks.radius * (marks.sizes[i] as number) * pixels;
-    this.overlay.draw({ labels, points, radius, arrows: this.arrows }, (point) => this.seen(point), this.look.theme);
+    const rings = (this.drawing as RunScene).rings(points, this.look);
+    this.overlay.draw({ labels, points, radius, rings, arrows: this.arrows }, pixels, (point) => this.seen(point), theme);
   }
 
   /** Where a point of the drawn space is on the canvas, and whether the sphere hides it. */
