@@ -10,7 +10,10 @@ import numpy as np
 
 from pushforward._files import write_atomically
 from pushforward.web import _caps
+from pushforward.web.computing._frames import masses_of
 from pushforward.web.computing._process import WorkerProcess
+from pushforward.web.state._experiment import weights_of
+from pushforward.web.state._given import given_experiment, is_density
 from pushforward.web.state._state import FILE, State, from_json
 
 
@@ -54,6 +57,18 @@ class Run:
         assert self.done is not None
         flat = np.frombuffer(self.points[k], self.done["dtype"])
         return flat.reshape(self.done["n"], self.done["d"])
+
+    def masses(self, k: int, files: pathlib.Path) -> np.ndarray | None:
+        """The masses of the tokens in frame k; None where they are equal."""
+        state = self.state
+        if state.experiment is None and state.model != "recorded":
+            return None if state.weights == "equal" else weights_of(state, files)
+        masses = masses_of(self.frames[k])
+        experiment = state.experiment and given_experiment(state.experiment)
+        if masses is None or not experiment or not is_density(experiment):
+            return masses
+        masses = masses * experiment.start(0).basis.weights  # of a density its values
+        return masses / masses.sum()
 
 
 class Runs:
@@ -166,17 +181,10 @@ class Runs:
             shutil.rmtree(folder, ignore_errors=True)  # a full disk costs time only
 
     def _read(self, name: str) -> Run | None:
-        folder = self.root / name
         try:
-            manifest = json.loads((folder / "manifest.json").read_bytes())
-            run = Run(name, from_json(manifest["state"]))
-            run.done = manifest["done"]
-            count = run.done["frames"]
-            run.frames = _split((folder / "frames.bin").read_bytes(), count)
-            run.points = _split((folder / "points.bin").read_bytes(), count)
+            return read_run(self.root / name)
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return run
 
     def _tidy(self) -> None:
         """Remove the oldest runs of ours beyond the bounds of the disk."""
@@ -187,6 +195,17 @@ class Runs:
             total += sum(f.stat().st_size for f in manifest.parent.glob("*.*"))
             if place >= _caps.DISK_RUNS or total > _caps.DISK_BYTES:
                 shutil.rmtree(manifest.parent, ignore_errors=True)
+
+
+def read_run(folder: pathlib.Path) -> Run:
+    """A finished run from the folder where the server keeps it."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    run = Run(folder.name, from_json(manifest["state"]))
+    run.done = manifest["done"]
+    count = manifest["done"]["frames"]
+    run.frames = _split((folder / "frames.bin").read_bytes(), count)
+    run.points = _split((folder / "points.bin").read_bytes(), count)
+    return run
 
 
 def _ours(manifest: pathlib.Path) -> bool:

@@ -180,6 +180,12 @@ def padded(state: State, experiment: pf.Experiment) -> pf.Given:
 
 
 @functools.lru_cache(maxsize=8)
+def weights_of(state: State, files: pathlib.Path) -> np.ndarray:
+    """The masses of the tokens of a state."""
+    return np.asarray(experiment_of(state, files).measure.weights)
+
+
+@functools.lru_cache(maxsize=8)
 def heads_of(state: State, files: pathlib.Path) -> list:
     """The attention heads of a state."""
     return heads_in(experiment_of(state, files).drawn_field(state.d))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { axisTick, axisValues, countSplits, nearestFrame, niceTicks } from "../src/axis";
-import { jump, plateauAt } from "../src/plateaus";
+import { jump, plateauAt, plateausOf } from "../src/plateaus";
 import { Meter, Player } from "../src/player";
 import { stageNote } from "../src/notes";
 import { axisTicks } from "../src/panels/phasemap";
@@ -41,6 +41,12 @@ describe("what a run says of itself", () => {
     expect(run.monotone).toBe(false);
     run.frames[3]!.energy = NaN;
     expect(run.monotone).toBeNull();
+  });
+  it("counts a stretch of three frames, and none of many clusters", () => {
+    const frames = [5, 5, 3, 3, 3, 3, 2, 1, 1, 1].map((clusters, t) => ({ n: 5, t, log10t: Math.log10(t), clusters }));
+    expect(plateausOf(frames).map(({ from, to, clusters, lifetime }) => [from, to, clusters, lifetime])).toEqual([[2, 5, 3, 3], [7, 9, 1, 2]]);
+    expect(plateausOf(frames.map((frame) => ({ ...frame, clusters: NaN })))).toEqual([]); // a density has none
+    expect(plateausOf(Array.from({ length: 5 }, (_, t) => ({ n: 64, t, log10t: t, clusters: 40 })))).toEqual([]);
   });
   it("speaks of layers where the frames are layers", () => {
     const run = madeRun(made);
