@@ -1,5 +1,5 @@
 /** The six controls, and the native inputs that speak for them. */
-import { byId, element, say } from "./dom";
+import { byId, element, say, seldom } from "./dom";
 import { wordsOf, type Explorer } from "./explorer";
 import { compactNumber } from "./numbers";
 import { BETA_STEPS, betaOf, DIMENSIONS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "./scales";
@@ -18,6 +18,7 @@ export class Controls {
   /** The same on the stage itself. */
   private readonly round = byId<HTMLButtonElement>("stage-play");
   private readonly scrub = byId<HTMLInputElement>("scrub");
+  private readonly due = seldom();
   /** The number that is being typed: an answer that comes meanwhile leaves it alone. */
   private typing: HTMLInputElement | null = null;
 
@@ -129,6 +130,7 @@ export class Controls {
 
   private showMoment(): void {
     const { player, run, last } = this.explorer;
+    if (!this.due(player.playing)) return;
     if (this.scrub.valueAsNumber !== player.frame) this.scrub.value = String(player.frame);
     this.scrub.setAttribute("aria-valuetext", `frame ${player.frame + 1} of ${last + 1}, ${run?.moment(player.frame) ?? ""}`);
     if (!player.playing) this.showPlaying();

@@ -1,6 +1,6 @@
 /** The animation loop, and everything that follows the play head. */
 import { alternative, honesty, kindInWords, runInWords, statusSentence } from "./words";
-import { byId, debounce, element, say } from "./dom";
+import { byId, debounce, element, say, seldom } from "./dom";
 import { equationOf, lettersOf } from "./equation";
 import type { Explorer } from "./explorer";
 import type { Legend } from "./legend";
@@ -94,7 +94,7 @@ function wireRun({ explorer, ribbon, stage }: Parts): void {
   });
   explorer.on("moment", () => {
     stage.show(explorer.player.position);
-    ribbon.show(explorer.player.position);
+    ribbon.show(explorer.player.position, explorer.player.playing);
   });
   const axis = byId<HTMLSelectElement>("axis");
   axis.addEventListener("change", () => explorer.view({ axis: axis.value as Axis }));
@@ -146,8 +146,9 @@ function wireWords({ explorer }: Parts): void {
     const { run, player, state } = explorer;
     if (run !== null && !player.playing) say(byId("alt"), alternative(run, player.frame, state.view.selected));
   });
+  const due = seldom();
   explorer.on("moment", () => {
-    status();
+    if (due(explorer.player.playing)) status();
     speak();
   });
   let typeset = "";

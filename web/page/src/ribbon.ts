@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { axisLabel, axisTick, axisValues, countLabel, countSplits, nearestFrame, niceTicks } from "./axis";
 import { FONT } from "./canvas";
-import { element, say } from "./dom";
+import { element, say, seldom } from "./dom";
 import { compactNumber, lifetimeInWords, percent, plural } from "./numbers";
 import { plateauAt } from "./plateaus";
 import { SERIES, type Run, type SeriesName } from "./run";
@@ -27,6 +27,7 @@ export class Ribbon {
   private theme: Theme = LIGHT;
   private other: Run | null = null;
   private position = 0;
+  private readonly due = seldom();
   /** What the chips show now. */
   private told: { k: number; run: Run | null } = { k: -1, run: null };
   private readonly resizer: ResizeObserver;
@@ -84,11 +85,11 @@ export class Ribbon {
   }
 
   /** The head at a real-valued frame; the chips show the whole frame under it. */
-  show(position: number): void {
+  show(position: number, moving = false): void {
     this.position = position;
     this.placeHead();
     const k = Math.floor(position + 1e-9);
-    if (k === this.told.k && this.run === this.told.run) return;
+    if ((k === this.told.k && this.run === this.told.run) || !this.due(moving)) return;
     const numbers = this.run?.numbers(k);
     if (!numbers) return;
     this.told = { k, run: this.run };

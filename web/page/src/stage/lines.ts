@@ -1,6 +1,6 @@
 /** Lines: the paths of tokens, the trail of the selected one, arcs, and the net of the globe. */
 import type { Surface } from "./surface";
-import { DoubleSide, DynamicDrawUsage, Float32BufferAttribute, InstancedBufferGeometry, InstancedInterleavedBuffer, InterleavedBufferAttribute, Mesh, ShaderMaterial, Vector2 } from "three";
+import { BufferAttribute, BufferGeometry, DoubleSide, DynamicDrawUsage, Float32BufferAttribute, InterleavedBuffer, InterleavedBufferAttribute, Mesh, ShaderMaterial, Vector2 } from "three";
 
 /**
  * Every segment is a strip of its own, as wide as asked on any screen, with soft edges: WebGL's lines have neither.
@@ -55,39 +55,37 @@ void main() {
   gl_FragColor = vec4(vColor.rgb, vColor.a * cover);
 }`;
 
+/** Which end of its segment a corner is at, and on which side. */
 const CORNERS = [0, -1, 0, 1, 1, 1, 1, -1];
+const TRIANGLES = [0, 1, 2, 0, 2, 3];
+/** Numbers of a corner that stay: both ends, strength, from when to when it is walked. */
+const STRIDE = 9;
 /** CSS pixels. */
 const WIDTH = 1.3;
 /** Frames after which a path has faded to what stays of it. */
 const RECENT = 12;
 
-/** A preallocated bag of line segments. */
+/** A preallocated bag of line segments; four corners each, since instances cost a renderer without a card far more. */
 export class Segments {
-  readonly object: Mesh<InstancedBufferGeometry, ShaderMaterial>;
+  readonly object: Mesh<BufferGeometry, ShaderMaterial>;
   private readonly places: Float32Array;
   private readonly tints: Float32Array;
-  /** Strength, and from when to when it is walked. */
-  private readonly rest: Float32Array;
-  private readonly buffers: InstancedInterleavedBuffer[] = [];
+  private readonly geometry = new BufferGeometry();
+  private readonly buffers: (InterleavedBuffer | BufferAttribute)[];
   protected count = 0;
 
   constructor(readonly capacity: number, surface: Surface, renderOrder: number, far = 0.25) {
-    this.places = new Float32Array(6 * capacity);
-    this.tints = new Float32Array(3 * capacity);
-    this.rest = new Float32Array(3 * capacity);
-    const geometry = new InstancedBufferGeometry();
-    geometry.setIndex([0, 1, 2, 0, 2, 3]);
-    geometry.setAttribute("corner", new Float32BufferAttribute(CORNERS, 2));
-    const add = (data: Float32Array, stride: number, parts: [string, number, number][]): void => {
-      const buffer = new InstancedInterleavedBuffer(data, stride);
-      buffer.setUsage(DynamicDrawUsage);
-      this.buffers.push(buffer);
-      for (const [name, size, offset] of parts) geometry.setAttribute(name, new InterleavedBufferAttribute(buffer, size, offset));
-    };
-    add(this.places, 6, [["head", 3, 0], ["foot", 3, 3]]);
-    add(this.tints, 3, [["tint", 3, 0]]);
-    add(this.rest, 3, [["fade", 1, 0], ["when", 2, 1]]);
-    geometry.instanceCount = 0;
+    this.places = new Float32Array(4 * STRIDE * capacity);
+    this.tints = new Float32Array(4 * 3 * capacity);
+    const every = (list: readonly number[], step: number): number[] => Array.from({ length: capacity * list.length }, (_, k) => (list[k % list.length] as number) + step * Math.floor(k / list.length));
+    this.geometry.setIndex(every(TRIANGLES, 4));
+    this.geometry.setAttribute("corner", new Float32BufferAttribute(every(CORNERS, 0), 2));
+    const places = new InterleavedBuffer(this.places, STRIDE);
+    const tints = new BufferAttribute(this.tints, 3);
+    for (const buffer of (this.buffers = [places, tints])) buffer.setUsage(DynamicDrawUsage);
+    for (const [name, size, offset] of [["head", 3, 0], ["foot", 3, 3], ["fade", 1, 6], ["when", 2, 7]] as const) this.geometry.setAttribute(name, new InterleavedBufferAttribute(places, size, offset));
+    this.geometry.setAttribute("tint", tints);
+    this.geometry.setDrawRange(0, 0);
     const material = new ShaderMaterial({
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
@@ -98,7 +96,7 @@ export class Segments {
       uniforms: { now: { value: 0 }, recent: { value: RECENT }, least: { value: 0 }, onSphere: { value: surface === "none" ? 0 : 1 },
         shaded: { value: surface === "sphere" ? 1 : 0 }, far: { value: far }, wide: { value: WIDTH }, canvas: { value: new Vector2(1, 1) } },
     });
-    this.object = new Mesh(geometry, material);
+    this.object = new Mesh(this.geometry, material);
     this.object.frustumCulled = false;
     this.object.renderOrder = renderOrder;
     this.object.onBeforeRender = (renderer) => {
@@ -115,27 +113,37 @@ export class Segments {
   /** One segment from a to b; with times, it is drawn once they have come. */
   segment(a: ArrayLike<number>, b: ArrayLike<number>, tint: ArrayLike<number>, fade: number, from = 0, to = 0): void {
     if (this.count >= this.capacity) return;
-    const k = this.count++;
-    this.places.set(a, 6 * k);
-    this.places.set(b, 6 * k + 3);
-    this.tints.set(tint, 3 * k);
-    this.rest.set([fade, from, to], 3 * k);
+    for (let corner = 4 * this.count; corner < 4 * this.count + 4; corner++) {
+      const at = STRIDE * corner;
+      this.places.set(a, at);
+      this.places.set(b, at + 3);
+      this.places[at + 6] = fade;
+      this.places[at + 7] = from;
+      this.places[at + 8] = to;
+      this.tints.set(tint, 3 * corner);
+    }
+    this.count += 1;
   }
 
-  commit(): void {
-    this.object.geometry.instanceCount = this.count;
+  commit(...buffers: typeof this.buffers): void {
+    this.geometry.setDrawRange(0, 6 * this.count);
     this.object.visible = this.count > 0; // nothing to draw: no shader to compile either
-    for (const buffer of this.buffers) {
+    for (const buffer of buffers.length > 0 ? buffers : this.buffers) {
       buffer.clearUpdateRanges();
-      buffer.addUpdateRange(0, this.count * buffer.stride);
+      buffer.addUpdateRange(0, 4 * this.count * ("stride" in buffer ? buffer.stride : 3));
       buffer.needsUpdate = true;
     }
   }
 
   /** Colours anew, three numbers per segment. */
   paint(color: (segment: number, channel: number) => number): void {
-    for (let k = 0; k < 3 * this.count; k++) this.tints[k] = color(Math.floor(k / 3), k % 3);
-    this.commit();
+    let changed = false;
+    for (let k = 0; k < 12 * this.count; k++) {
+      const value = Math.fround(color(Math.floor(k / 12), k % 3));
+      changed ||= this.tints[k] !== value;
+      this.tints[k] = value;
+    }
+    if (changed) this.commit(this.buffers[1] as BufferAttribute);
   }
 
   uniform(name: "now" | "least" | "wide", value: number): void {
@@ -143,7 +151,7 @@ export class Segments {
   }
 
   dispose(): void {
-    this.object.geometry.dispose();
+    this.geometry.dispose();
     this.object.material.dispose();
   }
 }

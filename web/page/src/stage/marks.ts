@@ -17,7 +17,7 @@ uniform float pixels;
 uniform float lit;
 uniform float spread;
 uniform float tokens;
-varying float vCrowd;
+varying float vLight;
 varying vec3 vTint;
 varying float vShape;
 varying float vFront;
@@ -35,7 +35,8 @@ void main() {
   vStrength = mix(1.0, 0.5 + 0.5 * glow, lit);
   vTint = tint;
   vShape = shape;
-  vCrowd = max(1.0, tokens * pow(max(size - 1.0, 0.0) / 1.5, 2.0)); // tokens of its cluster
+  float crowd = max(1.0, tokens * pow(max(size - 1.0, 0.0) / 1.5, 2.0)); // tokens of its cluster
+  vLight = pow(crowd, -0.85) * mix(0.12, 1.0, vFront) * vStrength;
   vPixels = radius * size * (1.0 + 0.7 * glow * lit) * (0.72 + 0.28 * vFront) * pixels / -eye.z;
   gl_PointSize = 2.0 * spread * max(vPixels, 1.6);
   gl_Position = projectionMatrix * eye;
@@ -101,13 +102,12 @@ void main() {
 const GLOW = /* glsl */ `
 uniform float grain;
 varying float vSeed;
-varying float vCrowd;
+varying float vLight;
 varying vec3 vTint;
-varying float vFront;
-varying float vStrength;
 void main() {
   float r = length(2.0 * gl_PointCoord - 1.0);
-  float light = 0.5 / pow(vCrowd, 0.85) * pow(max(0.0, 1.0 - r), 2.0) * mix(0.12, 1.0, vFront) * vStrength;
+  float rest = max(0.0, 1.0 - r);
+  float light = 0.5 * vLight * rest * rest;
   if (light < 0.002) discard;
   light += grain * (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233)) + vSeed) * 43758.5453) - 0.5) / 120.0; // else rings are seen
   gl_FragColor = vec4(vTint, max(0.0, light));

@@ -60,6 +60,7 @@ export class Paths extends Segments {
     this.count = this.owners.length = this.settled.count;
     const tint = [0, 0, 0];
     const fade = (this.tokens > 256 ? 0.4 : 0.75) * (this.on === "none" ? 0.8 : 1);
+    const before = this.count;
     const whole = Math.floor(last / BLOCK) * BLOCK;
     for (const [a, b] of [[this.settled.frame, whole], [Math.max(this.settled.frame, whole), last]] as const) {
       for (let i = 0; i < this.tokens && b > a; i++) {
@@ -70,6 +71,7 @@ export class Paths extends Segments {
       }
       if (b === whole && whole > this.settled.frame) this.settled = { frame: whole, count: this.count };
     }
+    if (anew || this.count > before) this.commit();
   }
 
   /** In the colours of the tokens. */

@@ -67,7 +67,7 @@ export class Stage {
 
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
     host.classList.add("pf-stage");
-    host.append(this.canvas, this.sketch.canvas, this.overlay.canvas, this.side);
+    host.append(this.globe.shell, this.canvas, this.sketch.canvas, this.overlay.canvas, this.side);
     this.brush = new Brush(this.canvas);
     this.turntable.add(this.globe.object);
     this.world.add(this.turntable);
@@ -182,6 +182,7 @@ export class Stage {
     if (this.run.accepted.d <= 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d <= 2 ? 1.06 : 1));
+    this.globe.stand(this.camera.position.z, FIELD_OF_VIEW, this.look.theme);
     this.paint(u);
     this.write(u);
     this.renderSide(k);
@@ -196,8 +197,7 @@ export class Stage {
     this.world.updateMatrixWorld();
     this.camera.updateMatrixWorld();
     if (this.brush.phase !== "awake") {
-      const ball = this.enlarged === 1 && (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
-      this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
+      this.sketch.draw(drawing.marks, u, drawing.surface, this.camera, this.turntable, this.look.theme);
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
     drawing.marks.uniform("grain", this.grain);
@@ -284,7 +284,7 @@ export class Stage {
     this.dirty = true;
     this.render();
     const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
-    return { layers: [drawn, this.overlay.canvas], side: this.sided ? this.side : null, paper: this.look.theme.panel };
+    return { layers: [this.globe.shell, drawn, this.overlay.canvas], side: this.sided ? this.side : null, paper: this.look.theme.panel };
   }
 
   dispose(): void {
