@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from page_hand import link_of, state_of
 
 import pushforward as pf
@@ -141,6 +142,31 @@ def test_two_runs_stand_side_by_side_at_the_same_time(opened):
     assert not hand.page.locator("#beside").is_visible()
 
 
+def test_two_runs_in_one_picture(opened):
+    """The kept one hollow over this one; nothing of it is left when it goes."""
+    hand = opened({**SMALL, "view": {"frame": 10}}, width=1300)  # no row is broken
+    hand.wait_webgl()
+    hand.page.click("#compare")
+    before = hand.run
+    hand.page.locator("#beta-number").fill("9")
+    hand.page.keyboard.press("Enter")
+    hand.wait_run(before)
+
+    def picture():
+        hand.page.wait_for_timeout(400)
+        shot = hand.page.locator("#stage .pf-canvas").screenshot()
+        return imread(io.BytesIO(shot))[..., :3]
+
+    hand.page.click("#lay")
+    assert not hand.page.locator("#beside").is_visible()
+    assert "hollow" in hand.page.locator("#stage-words").text_content()
+    both = picture()
+    hand.page.click("#compare")
+    alone = picture()
+    assert both.shape == alone.shape and (np.abs(both - alone) > 0.1).mean() > 1e-3
+    assert not hand.page.locator("#lay").is_visible()
+
+
 def chunks(png):
     at = 8
     while at < len(png):
@@ -150,12 +176,10 @@ def chunks(png):
 
 
 def test_a_loop_and_a_card_are_one_click(opened):
-    import matplotlib.image
-
     hand = opened({**SMALL, "view": {"panel": "share"}})
     with hand.page.expect_download() as kept:
         hand.page.click("#export-card")
-    card = matplotlib.image.imread(io.BytesIO(kept.value.path().read_bytes()))
+    card = imread(io.BytesIO(kept.value.path().read_bytes()))
     assert card.shape[:2] == (630, 1200) and card[..., :3].std() > 0.05
     with hand.page.expect_download() as kept:
         hand.page.click("#export-loop")
@@ -166,7 +190,7 @@ def test_a_loop_and_a_card_are_one_click(opened):
     assert (frames, repeats) == (75, 0) and len(delays) == 75
     seconds = sum(a / b for a, b in delays)
     assert seconds == pytest.approx(5, abs=0.1) and len(data) < 5e6
-    first = matplotlib.image.imread(io.BytesIO(data))
+    first = imread(io.BytesIO(data))
     assert first.shape[0] == first.shape[1] + 34 and first[..., :3].std() > 0.02
 
 

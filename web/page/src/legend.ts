@@ -9,7 +9,8 @@ import type { Theme } from "./theme";
 const MOST = 8;
 const GLYPHS: Readonly<Record<(typeof SHAPES)[number], string>> = { circle: "●", square: "■", triangle: "▲", diamond: "◆", cross: "✚", star: "★", hexagon: "⬢", x: "✖" };
 
-const ENDS: Readonly<Record<Exclude<ColorMode, "cluster">, [string, string]>> = {
+const ENDS: Readonly<Record<Exclude<ColorMode, "cluster"> | "density", [string, string]>> = {
+  density: ["density 0", "∞"],
   start: ["starting angle −π", "π"],
   index: ["first token", "last token"],
   mass: ["mass of its cluster 0.001", "1"],
@@ -21,7 +22,7 @@ export class Legend {
 
   constructor(private readonly host: HTMLElement) {}
 
-  show(mode: ColorMode, shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, theme: Theme, shapes = false, over = true): void {
+  show(mode: ColorMode | "density", shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, theme: Theme, shapes = false, over = true): void {
     if (mode === "cluster") return this.clusters(shares, slots, shapes, over);
     const key = `${mode}${theme.dark}`;
     if (key === this.key) return;

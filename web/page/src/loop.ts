@@ -71,7 +71,7 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["preview"] = String(run.preview);
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
-  legend.show(colorOf(state), stage.endShares, run.slots, theme(), state.view.marks === "shapes", run.done !== null);
+  legend.show(run.accepted.density ? "density" : colorOf(state), stage.endShares, run.slots, theme(), state.view.marks === "shapes", run.done !== null);
   say(byId("note"), stageNote(run.accepted, state.view.projection, stage.kept, stage.enlarged));
 }
 

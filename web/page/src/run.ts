@@ -71,6 +71,7 @@ export class Run {
   /** Place of each cluster label in the palette. */
   slots: Uint16Array;
   plateaus: readonly Plateau[] = [];
+  private readonly reaches: number[] = [];
   error: { argument: string; message: string; fix: string } | null = null;
 
   constructor(
@@ -128,18 +129,18 @@ export class Run {
     return this.accepted.layers ? `layer ${k}` : `t = ${compactNumber(this.frames[k]?.t ?? 0, digits)}`;
   }
 
-  /** Longest vector of the first and the last frame: the size of a picture that is not on the sphere. */
-  extent(): number {
-    let longest = 1e-9;
-    for (const frame of [this.frames[0], this.frames[this.last]]) {
-      if (frame === undefined) continue;
-      for (let i = 0; i < frame.n; i++) {
-        let square = 0;
-        for (let a = 0; a < frame.dshow; a++) square += (frame.points[i * frame.dshow + a] as number) ** 2;
-        if (Number.isFinite(square)) longest = Math.max(longest, Math.sqrt(square));
+  /** Longest vector up to frame k: the size of a picture that is not on the sphere. */
+  extent(k = this.last): number {
+    for (let l = this.reaches.length; l <= Math.min(k, this.last); l++) {
+      const { n, dshow, points } = this.frames[l] as Frame;
+      let longest = this.reaches[l - 1] ?? 1e-9;
+      for (let i = 0; i < n; i++) {
+        const length = Math.hypot(...points.subarray(i * dshow, (i + 1) * dshow));
+        if (Number.isFinite(length)) longest = Math.max(longest, length);
       }
+      this.reaches.push(longest);
     }
-    return longest;
+    return this.reaches[Math.min(k, this.last)] ?? 1;
   }
 
   numbers(k: number): Numbers | null {

@@ -18,7 +18,7 @@ const SIDE = 480;
 const CARD = [1200, 630] as const;
 
 export const caption = ({ state, accepted }: Run): string =>
-  state.model === "recorded" || asGiven(state) ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
+  accepted.density ? "a density" : state.model === "recorded" || asGiven(state) ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
 
 function sheet(width: number, height: number): CanvasRenderingContext2D {
   const canvas = document.createElement("canvas");

@@ -6,7 +6,7 @@ import { hexToRgb, rgbToCss } from "../palette";
 import type { Theme } from "../theme";
 import { Segments } from "./lines";
 
-export type Backdrop = "sphere" | "circle" | "ball" | "none";
+export type Backdrop = "sphere" | "net" | "circle" | "ball" | "none";
 
 /** How strong the shell is at a share of its radius: seen along it, there is more of it. */
 const SHELL = [[0, 0.06], [0.6, 0.07], [0.8, 0.11], [0.9, 0.17], [0.95, 0.24], [0.98, 0.32], [1, 0]] as const;
@@ -61,7 +61,7 @@ export class Globe {
 
   show(kind: Backdrop): void {
     this.round = kind === "sphere" || kind === "ball";
-    this.grid.object.visible = kind === "sphere";
+    this.grid.object.visible = kind === "sphere" || kind === "net";
     this.circle.object.visible = kind === "circle";
   }
 

@@ -64,14 +64,15 @@ export class RunScene {
   private readonly alike: Uint16Array;
   private readonly tint = new Float32Array(3);
 
-  constructor(private readonly run: Run) {
+  constructor(private readonly run: Run, hollow = false) {
     const n = run.accepted.n;
     this.surface = surfaceOf(run.accepted);
-    this.marks = new TokenMarks(n, this.surface);
+    const { density } = run.accepted;
+    this.marks = new TokenMarks(n, this.surface, density ? "density" : hollow ? "hollow" : "tokens");
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
     this.far = new Float32Array(3 * n);
-    this.paths = new Paths(run.accepted.density ? 0 : n, this.surface);
+    this.paths = new Paths(density || hollow ? 0 : n, this.surface);
     this.trail = new Segments(1001, this.surface, 4);
     this.arcs = new Arcs(this.surface);
     for (const part of [this.paths, this.marks, this.trail, this.arcs]) this.object.add(part.object);

@@ -52,6 +52,8 @@ export class Stage {
   private readonly rainbow: Rainbow;
   private readonly histogram: CosineHistogram;
   private drawing: RunScene | null = null;
+  /** Another run in the same picture, its tokens hollow. */
+  private laid: { scene: RunScene; run: Run; position: number } | null = null;
   private run: Run | null = null;
   private position = 0;
   /** Soft lights have a grain that hides rings; a film does without, for its size. */
@@ -105,7 +107,7 @@ export class Stage {
     this.turntable.add(this.drawing.object);
     const d = run.accepted.d;
     const flat = run.accepted.space === "euclidean";
-    this.globe.show(flat ? "none" : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
+    this.globe.show(flat ? (run.accepted.known ? "net" : "none") : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
     this.orbit.turnable = d > 2;
     this.sided = flat ? d === 1 : d !== 3;
     this.host.dataset["d"] = !this.sided ? "3" : d <= 2 ? "2" : "many";
@@ -113,6 +115,27 @@ export class Stage {
     this.position = 0;
     this.resize();
     this.refresh();
+  }
+
+  /** Lay another run over this one; null for none. */
+  lay(run: Run | null): void {
+    if (this.laid !== null) this.turntable.remove(this.laid.scene.object);
+    this.laid?.scene.dispose();
+    this.laid = run === null ? null : { run, scene: new RunScene(run, true), position: 0 };
+    if (this.laid !== null) this.turntable.add(this.laid.scene.object);
+    this.refresh();
+  }
+
+  /** Whether a run lives where this one does. */
+  fits(run: Run): boolean {
+    const [mine, theirs] = [this.run?.accepted, run.accepted];
+    return mine !== undefined && mine.d === theirs.d && mine.d <= 3 && (mine.space === "euclidean") === (theirs.space === "euclidean");
+  }
+
+  showLaid(position: number): void {
+    if (this.laid === null || this.laid.position === position) return;
+    this.laid.position = position;
+    this.dirty = true;
   }
 
   /** Colours, selection, projection or data changed: fill the buffers again. */
@@ -176,8 +199,13 @@ export class Stage {
     const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
     const u = Math.min(1, Math.max(0, this.position - k));
     if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
+    if (this.laid !== null) {
+      const l = Math.floor(this.laid.position);
+      if (this.stale || l !== this.laid.scene.frame) this.laid.scene.set(l, { ...this.look, selected: null, row: null });
+    }
     if (this.stale) this.enlarged = this.drawing.enlarged;
-    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : this.enlarged);
+    const [here, next] = [this.run.extent(k), this.run.extent(k + 1)];
+    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / (here + u * (next - here)) : this.enlarged);
     if (this.run.accepted.d > 3 && this.sided) this.globe.show(this.enlarged > 1 ? "none" : "ball");
     if (this.run.accepted.d <= 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
@@ -201,7 +229,10 @@ export class Stage {
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
     drawing.marks.uniform("grain", this.grain);
-    this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
+    this.brush.draw(this.world, this.camera, () => {
+      drawing.mix(u, pixels());
+      this.laid?.scene.mix(this.laid.position % 1, pixels());
+    });
   }
 
   private write(u: number): void {
@@ -290,6 +321,7 @@ export class Stage {
   dispose(): void {
     this.resizer.disconnect();
     this.drawing?.dispose();
+    this.laid?.scene.dispose();
     this.globe.dispose();
     this.brush.dispose();
     this.host.replaceChildren();
