@@ -13,6 +13,7 @@ from pushforward.errors import InputError
 from pushforward.experiments import CONTROLS, MODELS, STARTS, options
 from pushforward.web._attention import matrix, picture
 from pushforward.web._site import recorded_state
+from pushforward.web.computing._frames import numbers_of
 from pushforward.web.computing._record import Recorder
 from pushforward.web.computing._runs import Run
 from pushforward.web.state._experiment import experiment_of, run_of, texts_of
@@ -179,6 +180,8 @@ def test_what_is_drawn_of_a_run_without_controls(name, tmp_path):
     recorder.replay(trajectory, 3)
     recorder.flush(last=True)
     final = trajectory.final
+    counted = not np.isnan(numbers_of(run.frames[-1]).clusters)
+    assert counted is (name not in ("gaussian", "density")), "of tokens alone"
     if name == "density":
         masses = np.frombuffer(run.frames[-1][-4 * state.n :], "<f4")
         assert np.allclose(masses, final.values, atol=1e-6)

@@ -92,8 +92,9 @@ class Recorder:
     def frame(self, t: float, log_t: float | None, mu: Any, arc=None) -> None:
         """Measure one frame; the one before it goes out."""
         self.flush(last=False)
-        spread = isinstance(mu, pf.Density)  # it moves mass, not points
-        values = np.asarray(mu.values) if spread else None  # one where it is uniform
+        spread = not isinstance(mu, pf.Particles)  # its points are only drawn
+        density = isinstance(mu, pf.Density)  # it moves mass, not points
+        values = np.asarray(mu.values) if density else None  # one where it is uniform
         mu = as_tokens(mu)
         points = np.asarray(mu.points)[: self.n]
         weights = np.asarray(mu.weights)[: self.n]
@@ -122,7 +123,7 @@ class Recorder:
         named = self.labels.follow(found, weights) % 65536
         shown = points if self.basis is None else wide @ self.basis.T
         shown = shown / self.scale
-        masses = values if spread else weights if self.masses else None
+        masses = values if density else weights if self.masses else None
         hidden = points.shape[1] > _caps.MOST_SHOWN
         cosines = cosine_shares(wide) if hidden else None
         pack = partial(packed, self.count, reading, shown, named, masses, cosines)

@@ -131,6 +131,7 @@ def reference(key: str) -> str:
     """A paper as it is typeset: authors, title, year, number of the preprint."""
     _, authors, title, _, year, eprint = PAPERS[key]
     names = ", ".join(name.split(",")[0].strip() for name in authors.split(" and "))
+    names = names.replace(", others", " et al.").replace("{\\'e}", "é")
     number = f", arXiv:{eprint}" if eprint else ""
     return f"{names}: {title} ({year}){number}"
 

@@ -192,7 +192,11 @@ export class Ribbon {
     if (!numbers) return say(this.hover, "");
     const plateau = plateauAt(this.run?.plateaus ?? [], k as number);
     const rest = plateau === null ? "" : `; plateau of ${plural(plateau.clusters, "cluster")}, lifetime ${lifetimeInWords(plateau.lifetime)}`;
-    say(this.hover, `${(this.run as Run).moment(k as number)}: ${plural(numbers.clusters, "cluster")}, energy ${compactNumber(numbers.energy)}${rest}`);
+    const known = [
+      Number.isNaN(numbers.clusters) ? "" : plural(numbers.clusters, "cluster"),
+      Number.isNaN(numbers.energy) ? "" : `energy ${compactNumber(numbers.energy)}`,
+    ].filter(Boolean);
+    say(this.hover, `${(this.run as Run).moment(k as number)}: ${known.join(", ")}${rest}`);
   }
 
   private listen(plot: uPlot): void {

@@ -82,7 +82,7 @@ export function alternative(run: Run, k: number, selected: number | null): strin
   const frame = run.frames[k];
   if (frame === undefined) return "Nothing is drawn yet.";
   const where = dimensionInWords(run.accepted.d, run.accepted.space);
-  if (run.accepted.density) return `Frame ${k + 1} of ${run.count}, ${run.moment(k)}, ${where}. A density, drawn at ${frame.n} points.`;
+  if (Number.isNaN(frame.clusters)) return `Frame ${k + 1} of ${run.count}, ${run.moment(k)}, ${where}. ${run.accepted.density ? "A density" : "A Gaussian"}, drawn at ${frame.n} points.`;
   const parts = [
     `Frame ${k + 1} of ${run.count}, ${run.moment(k)}, ${where}.`,
     `${plural(frame.n, "token")} in ${plural(frame.clusters, "cluster")};`,
