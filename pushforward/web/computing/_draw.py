@@ -13,6 +13,7 @@ import numpy as np
 import pushforward as pf
 from pushforward import plot
 from pushforward.errors import InputError
+from pushforward.web import _caps
 from pushforward.web.computing._frames import numbers_of
 from pushforward.web.computing._process import WorkerProcess
 from pushforward.web.computing._runs import Run, read_run
@@ -158,6 +159,8 @@ class Drawing:
 
         if len(self.worker.waiting) > 16:
             raise InputError("too many exports wait. Ask again in a minute.")
-        place = str(folder)
-        self.worker.order("draw", listen, folder=place, what=what, frame=frame)
+        takes, place = _caps.PICTURE_SECONDS, str(folder)
+        self.worker.order(
+            "draw", listen, seconds=takes, folder=place, what=what, frame=frame
+        )
         return future

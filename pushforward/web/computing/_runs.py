@@ -29,6 +29,7 @@ class Run:
         self.latest: dict | None = None  # the last word on progress
         self.followers = 0
         self.job: int | None = None
+        self.worker: WorkerProcess | None = None
         self.written: asyncio.Future | None = None
         self._changed = asyncio.Event()
 
@@ -74,8 +75,10 @@ class Run:
 class Runs:
     """All runs of a server; finished ones are kept within bounds."""
 
-    def __init__(self, root: pathlib.Path, worker: WorkerProcess):
-        self.root, self.worker = root, worker
+    def __init__(
+        self, root: pathlib.Path, worker: WorkerProcess, relief: WorkerProcess
+    ):
+        self.root, self.worker, self.relief = root, worker, relief
         self.kept: OrderedDict[str, Run] = OrderedDict()
         root.mkdir(parents=True, exist_ok=True)
 
@@ -106,9 +109,9 @@ class Runs:
     def leave(self, run: Run) -> None:
         """A page is no longer interested; a run without followers is stopped."""
         run.followers -= 1
-        if run.followers <= 0 and not run.ended and run.job is not None:
+        if run.followers <= 0 and not run.ended and run.worker and run.job:
             self._drop(run)  # whoever asks from now on starts anew
-            self.worker.cancel(run.job)
+            run.worker.cancel(run.job)
 
     @property
     def crowded(self) -> bool:
@@ -128,9 +131,11 @@ class Runs:
         def listen(message: dict, payload: bytes) -> None:
             self._listen(run, message, payload)
 
-        run.job = self.worker.order(
-            "run", listen, seconds=run.state.seconds(), state=run.state.as_json()
-        )
+        seconds, state = run.state.seconds(), run.state.as_json()
+        short = seconds <= _caps.LONG_SECONDS
+        elsewhere = short and self.worker.held and not self.relief.held
+        run.worker = self.relief if elsewhere else self.worker
+        run.job = run.worker.order("run", listen, seconds=seconds, state=state)
 
     def _listen(self, run: Run, message: dict, payload: bytes) -> None:
         kind = message.pop("type")
