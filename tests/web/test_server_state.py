@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
+import pushforward
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.measures import components
@@ -255,6 +256,19 @@ def test_presets_run_as_they_are():
     assert {"clusters", "causal", "metastability", "perspective"} <= studies
     failures = {p["id"] for p in found if p["group"] == "failures"}
     assert {"overflow", "slow-clock", "frozen", "float32"} <= failures
+
+
+def test_presets_are_kept_while_no_module_changes(tmp_path, monkeypatch):
+    from pushforward.web.state import _presets
+
+    made = _presets.kept_presets(tmp_path)
+    assert made == json.loads(json.dumps(all_presets()))
+    monkeypatch.setattr(_presets, "all_presets", lambda: [{"id": "anew"}])
+    assert _presets.kept_presets(tmp_path) == made
+    monkeypatch.setattr(pushforward, "__version__", "another")
+    assert _presets.kept_presets(tmp_path) == [{"id": "anew"}]
+    (tmp_path / "presets.json").write_bytes(b"{torn")
+    assert _presets.kept_presets(tmp_path) == [{"id": "anew"}]
 
 
 def test_a_cluster_keeps_the_label_of_its_heaviest_ancestor():

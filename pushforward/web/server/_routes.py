@@ -58,7 +58,8 @@ class Routes:
 
     async def presets(self, request: Request) -> Response:
         """Paper figures and failures."""
-        return JSONResponse(await asyncio.to_thread(_presets.all_presets))
+        folder = self.explorer.files.root.parent
+        return JSONResponse(await asyncio.to_thread(_presets.kept_presets, folder))
 
     async def phase(self, request: Request) -> Response:
         """A phase diagram as far as it is."""

@@ -4,9 +4,13 @@ Failures worth seeing, as states.
 """
 
 import functools
+import json
 import math
+import pathlib
 
+import pushforward
 from pushforward import studies
+from pushforward._files import write_atomically
 from pushforward._references import PAPERS
 
 SENTENCE = "The old bank by the river had no money left to lend."
@@ -155,3 +159,19 @@ def all_presets() -> list[dict]:
     common = {"study": "gallery", "reference": reference(PAPER)}
     failures = [{**common, "group": "failures", **f} for f in FAILURES]
     return [*figures, MODEL, *failures]
+
+
+def kept_presets(folder: pathlib.Path) -> list[dict]:
+    """The same, as kept in a folder where no module has changed since: quicker."""
+    package = pathlib.Path(pushforward.__file__).parent
+    newest = max(module.stat().st_mtime for module in package.rglob("*.py"))
+    stamp, path = [pushforward.__version__, newest], folder / "presets.json"
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept["stamp"] == stamp:
+            return kept["presets"]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # none yet, or torn
+    kept = {"stamp": stamp, "presets": all_presets()}
+    write_atomically(path, json.dumps(kept).encode())
+    return kept["presets"]
