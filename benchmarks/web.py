@@ -187,7 +187,7 @@ async def soak(served: Served, count: int) -> None:
     """Memory of the server and of its two workers over many different runs."""
     held = resident(served.process.pid)
     for k in range(count + 1):
-        if k and k % (count // 5) == 0:
+        if k and k % max(count // 10, 1) == 0:
             for name, size in zip(("server", "workers"), held, strict=True):
                 say(f"{name} holds after {k} runs", size / 2**20, "MiB")
         d, model = 2 + k % 2, ("sa", "usa", "causal")[k % 3]

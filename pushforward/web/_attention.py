@@ -16,15 +16,10 @@ from pushforward.observables import (
     leaders,
 )
 from pushforward.web import _caps
-from pushforward.web.computing._frames import masses_of, numbers_of
+from pushforward.web.computing._frames import numbers_of
 from pushforward.web.computing._runs import Run
 from pushforward.web.server._files import PULLS
-from pushforward.web.state._experiment import (
-    directions,
-    experiment_of,
-    heads_of,
-    space_of,
-)
+from pushforward.web.state._experiment import directions, heads_of, space_of
 from pushforward.web.state._given import given_experiment, is_density
 
 ORDERS = ("index", "cluster", "angle")
@@ -73,17 +68,10 @@ def measure(run: Run, k: int, files: pathlib.Path) -> pf.Particles:
     if not 0 <= k < len(run.points):
         raise InputError(f"`frame` must be below {len(run.points)}, got {k}.")
     points = run.tokens(k).astype(float)
+    weights, d = run.masses(k, files), points.shape[1]
     if run.done.get("space") == "euclidean":
-        mu = pf.Particles(
-            pf.Euclidean(points.shape[1]), points, masses_of(run.frames[k])
-        )
-        return directions(run.state, mu)
-    weights = None
-    if run.state.experiment is not None:
-        weights = masses_of(run.frames[k])
-    elif run.state.model != "recorded" and run.state.weights != "equal":
-        weights = experiment_of(run.state, files).measure.weights
-    return pf.Particles.normalized(space_of(points.shape[1]), points, weights)
+        return directions(run.state, pf.Particles(pf.Euclidean(d), points, weights))
+    return pf.Particles.normalized(space_of(d), points, weights)
 
 
 def picture(run: Run, k: int, head: int, order: str, files: pathlib.Path) -> dict:

@@ -27,7 +27,7 @@ from pushforward.web.state._experiment import cluster_radius, experiment_of, rad
 from pushforward.web.state._fit import of_experiment, parse
 from pushforward.web.state._given import as_tokens
 from pushforward.web.state._presets import STORY, all_presets
-from pushforward.web.state._state import State
+from pushforward.web.state._state import Kept, State
 
 # What stands in the head of the built page and is served by nobody here.
 SERVED = re.compile(
@@ -114,10 +114,7 @@ def recorded_state(state: State) -> tuple[dict, str]:
     else:
         run = experiment_of(state).vary(observe={}).run()
     frames, done = recorded_frames(run, state.beta, radius_of(state))
-    about = _described(state, done, state.digest())
-    known = shipped(state.file or "")
-    about["accepted"]["labels"] = [] if known is None else known["words"]
-    return about, _squeezed(frames)
+    return _described(state, done, state.digest()), _squeezed(frames)
 
 
 def recorded_run(run: pf.Trajectory, title: str, experiment) -> tuple[dict, str]:
@@ -129,16 +126,13 @@ def recorded_run(run: pf.Trajectory, title: str, experiment) -> tuple[dict, str]
     state, notes = (None, []) if experiment is None else of_experiment(experiment)
     if state is None or notes:
         state = State(model="recorded", file="0" * 32, n=n, d=d, beta=beta)
-    about = _described(state, done, "run")
-    flat = done["space"] == "euclidean"
-    space = "euclidean" if flat else "circle" if d == 2 else "sphere"
-    about["accepted"] |= {"words": title, "space": space, "n": n, "d": d}
-    return about, _squeezed(frames)
+    about = {"name": title, "space": done["space"]}
+    return _described(state, done, "run", lambda name: about), _squeezed(frames)
 
 
-def _described(state: State, done: dict, name: str) -> dict:
+def _described(state: State, done: dict, name: str, kept: Kept = shipped) -> dict:
     done = {**done, "n": state.n, "d": state.d, "seconds": 0.0}
-    accepted = {"run": name, **_words.accepted(state, done)}
+    accepted = {"run": name, **_words.accepted(state, done, kept)}
     return finite({"accepted": accepted, "done": done})
 
 

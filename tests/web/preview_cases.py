@@ -46,11 +46,28 @@ def cases() -> dict[str, tuple]:
             2,
             10,
         ),
+        "Pre-LN": ("sa", pf.PreNorm(pf.Attention(1.0)), 3, 10),
+        "Peri-LN": ("causal", pf.PeriNorm(pf.CausalAttention(2.0)), 3, 10),
+        "LN-scaling with lengths": ("usa", pf.DepthScaledNorm(_usa(2.0)), 3, 10),
+        "Mix-LN": ("sa", pf.MixNorm(pf.Attention(1.0), 2.3), 2, 10),
     }
+
+
+NORMS: dict[type, str] = {
+    pf.UnitNorm: "unit",
+    pf.DepthNorm: "depth",
+    pf.PreNorm: "pre",
+    pf.PeriNorm: "peri",
+    pf.DepthScaledNorm: "scaled",
+    pf.MixNorm: "mix",
+}
 
 
 def _usa(beta: float) -> pf.UnnormalizedAttention:
     return pf.UnnormalizedAttention(beta, log_scale=-abs(beta))
+
+
+FLAT = ("pre", "peri", "scaled", "mix")
 
 
 def _relu(c: float, d: int) -> pf.Perceptron:
@@ -59,7 +76,7 @@ def _relu(c: float, d: int) -> pf.Perceptron:
 
 def parts(field) -> tuple[str, float, list]:
     """The norm, the strength of the perceptron and the heads of a field."""
-    norm = {pf.UnitNorm: "unit", pf.DepthNorm: "depth"}.get(type(field), "post")
+    norm = NORMS.get(type(field), "post")
     field = field if norm == "post" else field.field
     both = isinstance(field, pf.Sum)
     strength = float(field.fields[1].W[0, 0]) if both else 0.0
@@ -72,11 +89,15 @@ def rows(matrix) -> list | None:
 
 
 def case(name: str, model: str, field, d: int, n: int) -> dict:
-    space = pf.Circle() if d == 2 else pf.Sphere(d)
+    norm, perceptron, heads = parts(field)
+    space: pf.spaces.AbstractSpace = pf.Circle() if d == 2 else pf.Sphere(d)
     mu = pf.Particles.uniform(space, n, key=pf.key_for(3, "tokens"))
+    flat = norm in FLAT
+    if flat:
+        space = pf.Euclidean(d)
+        mu = pf.Particles(space, mu.points)
     run = pf.flow(field, mu, T1, save=2)
     end = np.asarray(run.final.points)
-    norm, perceptron, heads = parts(field)
     beta = float(heads[0].beta)
     return {
         "name": name,
@@ -91,8 +112,9 @@ def case(name: str, model: str, field, d: int, n: int) -> dict:
         "velocity": np.asarray(field(0.0, mu)[0]).tolist(),
         "end": end.tolist(),
         "t1": T1,
-        "energy": float(pf.InteractionEnergy(beta)(run.final)),
-        "cosine": float(pf.observables.mean_cosine(run.final)),
+        "change": float(getattr(field, "switch", 0.0)),
+        "energy": None if flat else float(pf.InteractionEnergy(beta)(run.final)),
+        "cosine": None if flat else float(pf.observables.mean_cosine(run.final)),
         "clusters": int(components(space, end, 0.05).max()) + 1,
         "radius": 0.05,
     }

@@ -1,5 +1,6 @@
 """A state is an experiment: declared controls, copied programs, opened texts."""
 
+import functools
 import json
 import pathlib
 
@@ -12,11 +13,13 @@ from pushforward.errors import InputError
 from pushforward.experiments import CONTROLS, MODELS, STARTS, options
 from pushforward.web._attention import matrix, picture
 from pushforward.web._site import recorded_state
+from pushforward.web.computing._frames import numbers_of
 from pushforward.web.computing._record import Recorder
 from pushforward.web.computing._runs import Run
 from pushforward.web.state._experiment import experiment_of, run_of, texts_of
 from pushforward.web.state._fit import of_experiment, parse
 from pushforward.web.state._state import packed, unpacked
+from pushforward.web.state._words import accepted
 
 PAGE = pathlib.Path(__file__).parents[2] / "web" / "page" / "src" / "declared.json"
 
@@ -177,6 +180,8 @@ def test_what_is_drawn_of_a_run_without_controls(name, tmp_path):
     recorder.replay(trajectory, 3)
     recorder.flush(last=True)
     final = trajectory.final
+    counted = not np.isnan(numbers_of(run.frames[-1]).clusters)
+    assert counted is (name not in ("gaussian", "density")), "of tokens alone"
     if name == "density":
         masses = np.frombuffer(run.frames[-1][-4 * state.n :], "<f4")
         assert np.allclose(masses, final.values, atol=1e-6)
@@ -196,6 +201,64 @@ def test_what_is_drawn_of_a_run_without_controls(name, tmp_path):
         weights = np.exp(2.0 * x @ x.T)
         assert np.allclose(A, weights / weights.sum(axis=1, keepdims=True))
     assert picture(run, 1, 0, "angle", tmp_path)["n"] == state.n
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"heads": 3},
+        {"model": "rescaled", "d": 2},
+        {"model": "hardmax", "perceptron": 1.0, "norm": "unit"},
+        {"n": 8, "d": 2, "measure": "density"},
+        {"experiment": {"field": {"kind": "Linear", "W": [[0.0, 1.0], [-1.0, 0.0]]}}},
+    ],
+)
+def test_a_page_is_told_how_many_matrices_a_frame_has(asked, tmp_path):
+    """The last one is there, and one more is refused: so it asks for none in vain."""
+    if "experiment" in asked:
+        start = {"kind": "Uniform", "n": 4, "d": 2}
+        asked["experiment"] |= {"start": start, "t1": 0.2, "save": 3}
+    state = parse({"n": 5, "t1": 0.2, "frames": 3, **asked})[0]
+    count = accepted(state, None)["heads"]
+    run = Run("a" * 32, state)
+    trajectory = run_of(state, tmp_path, None)
+    recorder = Recorder(state.n, 1.0, 0.05, functools.partial(keep, run))
+    recorder.replay(trajectory, 3)
+    recorder.flush(last=True)
+    run.done = {"n": state.n, "d": state.d, **recorder.summary(trajectory)}
+    if count:
+        A = matrix(run, 1, count - 1, tmp_path)
+        assert A.shape == (state.n, state.n) and np.allclose(A.sum(axis=1), 1)
+    with pytest.raises(InputError, match="matrix|head"):
+        matrix(run, 1, count, tmp_path)
+
+
+def test_the_page_knows_which_norms_it_can_preview():
+    """Those with a radius around plain attention; with V or noise the server alone."""
+    start = pf.Orthonormal(3, 3, "euclidean")
+
+    def known(field, **more):
+        experiment = pf.Experiment(start, field, 1.0, save=5, **more)
+        return accepted(of_experiment(experiment)[0], None)["known"]
+
+    assert known(pf.PreNorm(pf.Attention(2.0))) == {"model": "sa", "norm": "pre"}
+    causal = pf.MixNorm(pf.CausalAttention(2.0), 0.5)
+    assert known(causal) == {"model": "causal", "norm": "mix", "change": 0.5}
+    assert known(pf.PeriNorm(pf.Attention(2.0, V=-np.eye(3)))) is None
+    assert known(pf.PeriNorm(pf.UnnormalizedAttention(2.0))) is None, "another clock"
+    assert known(pf.PreNorm(pf.SinkhornAttention(2.0))) is None
+    assert known(pf.PreNorm(pf.Attention(2.0)), noise=pf.Brownian(0.1)) is None
+
+
+def test_a_recorded_run_of_the_plane_is_not_drawn_on_a_circle(server):
+    mu = pf.Particles(pf.Euclidean(2), np.array([[3.0, 0.0], [0.0, 1.0]]))
+    run = pf.flow(pf.PreNorm(pf.Attention(1.0)), mu, 1.0, save=3)
+    files = server.explorer.files
+    kept = files.recorded(run, "mine")
+    state = parse({"model": "recorded", "file": kept["file"]}, files.about)[0]
+    told = accepted(state, None, files.about)
+    assert told["space"] == "euclidean" and told["words"].startswith("mine: 2 tokens")
 
 
 def keep(run, frame, points):

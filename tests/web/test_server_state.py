@@ -7,11 +7,12 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
+import pushforward
 import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.measures import components
 from pushforward.web import _caps
-from pushforward.web.computing._record import Labels, plateaus
+from pushforward.web.computing._record import Labels
 from pushforward.web.server._files import shipped
 from pushforward.web.state._experiment import cluster_radius, experiment_of, link_of
 from pushforward.web.state._fit import parse
@@ -257,6 +258,19 @@ def test_presets_run_as_they_are():
     assert {"overflow", "slow-clock", "frozen", "float32"} <= failures
 
 
+def test_presets_are_kept_while_no_module_changes(tmp_path, monkeypatch):
+    from pushforward.web.state import _presets
+
+    made = _presets.kept_presets(tmp_path)
+    assert made == json.loads(json.dumps(all_presets()))
+    monkeypatch.setattr(_presets, "all_presets", lambda: [{"id": "anew"}])
+    assert _presets.kept_presets(tmp_path) == made
+    monkeypatch.setattr(pushforward, "__version__", "another")
+    assert _presets.kept_presets(tmp_path) == [{"id": "anew"}]
+    (tmp_path / "presets.json").write_bytes(b"{torn")
+    assert _presets.kept_presets(tmp_path) == [{"id": "anew"}]
+
+
 def test_a_cluster_keeps_the_label_of_its_heaviest_ancestor():
     labels = Labels()
     equal = np.full(6, 1 / 6)
@@ -273,16 +287,6 @@ def test_labels_weigh_by_mass_not_by_number():
     weights = np.array([0.1, 0.1, 0.1, 0.7])
     assert labels.follow(np.array([0, 0, 0, 1]), weights).tolist() == [1, 1, 1, 0]
     assert labels.follow(np.zeros(4, int), weights).tolist() == [0, 0, 0, 0]
-
-
-def test_plateaus_are_stretches_of_equal_counts():
-    from pushforward.web.computing._frames import Reading
-
-    counts = [5, 5, 3, 3, 3, 3, 2, 1, 1, 1]
-    rows = [Reading(float(k), 0.0, 0.0, c, 0.0, 0.0, 0.0) for k, c in enumerate(counts)]
-    found = [(p["from"], p["to"], p["clusters"]) for p in plateaus(rows, 5)]
-    assert found == [(2, 5, 3), (7, 9, 1)]
-    assert [p["lifetime"] for p in plateaus(rows, 5)] == [3.0, 2.0]
 
 
 @pytest.mark.parametrize(("n", "d"), [(4096, 2), (4096, 3), (64, 2), (4, 3)])

@@ -72,6 +72,25 @@ def test_short_runs_are_not_held_up_by_long_ones(tmp_path):
     assert first.number == 9, "the ninth page is next"
 
 
+def test_a_short_run_does_not_wait_for_a_long_one(tmp_path, monkeypatch):
+    """It goes to the other process, if that rests; a long one never does."""
+    worker, relief = _quiet(tmp_path), _quiet(tmp_path)
+    runs = Runs(tmp_path / "runs", worker, relief)
+    monkeypatch.setattr(relief, "_next", lambda: None)
+
+    def sent(**given):
+        run = Run("a" * 32, State(**given))
+        runs._compute(run)
+        return run.worker
+
+    relief.current = None
+    assert sent(seed=1) is worker, "what is computed is short"
+    worker.takes = State(n=2048).seconds()
+    assert sent(n=2048) is worker and sent(seed=2) is relief
+    relief.current, relief.takes = (0, print), _caps.PICTURE_SECONDS  # a film
+    assert sent(seed=3) is worker
+
+
 def test_a_long_run_waits_no_longer_than_it_takes(tmp_path):
     worker = _quiet(tmp_path)
     worker.order("run", print, seconds=0.01)

@@ -1,8 +1,7 @@
 """The layers of a trained model for the story: `python web/page/record.py`.
 
 Writes pushforward/web/server/states. The words of a sentence span few dimensions in all
-layers
-together; in those the states are small and every cosine is exact.
+layers together; in those the states are small and every cosine is exact.
 """
 
 import json
@@ -30,6 +29,8 @@ def main() -> None:
         "n": n,
         "d": rotated.shape[1],
         "frames": layers,
+        "layers": layers,
+        "width": d,
         "name": "all-MiniLM-L6-v2",
         "note": "",
         "words": list(names),

@@ -154,7 +154,7 @@ def leading_eigenspace(p: Parameters, beta: float, run: int = 0) -> pf.Experimen
 
 
 WORDS = {
-    "identity": "V = I: in the limit every token is where token 1 began; the last "
+    "identity": "V = I: in the limit every token is where the first began; the last "
     "group to come is still on its way when this run ends.",
     "double top": "A double largest eigenvalue: in the limit all tokens are at one "
     "point; two groups still wait for each other when this run ends.",

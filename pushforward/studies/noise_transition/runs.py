@@ -168,7 +168,7 @@ def rises(grid: tuple, softmax: bool) -> np.ndarray:
 
 RATIO = 0.88  # of the threshold: inside the window, above the jump
 ENDS = {
-    "spread": ("Spread tokens stay spread", "uniform", "nothing gathers"),
+    "spread": ("Spread tokens stay spread", "uniform", "r stays below 0.2"),
     "gathered": ("Gathered tokens stay gathered", "gaussian", "r stays near {:.2f}"),
 }
 
@@ -182,7 +182,7 @@ def states(p: Parameters) -> tuple[Preset, ...]:
     common = {
         "model": "usa",
         "d": D,
-        "n": 400,
+        "n": 1000,  # with 400 chance gathers them to r = 0.4 by t = 200
         "beta": BETA,
         "seed": p.seed,
         "noise": round(sigma, 6),
@@ -194,7 +194,8 @@ def states(p: Parameters) -> tuple[Preset, ...]:
         Preset(
             f"window-{name}",
             f"{title}: κ = {RATIO:g} of the threshold",
-            f"Below the threshold, above the jump: {words.format(order)}.",
+            "Below the threshold, above the jump the length r of the mean token has "
+            f"two places to rest: {words.format(order)}.",
             {**common, "init": init},
         )
         for name, (title, init, words) in ENDS.items()

@@ -5,6 +5,7 @@ import pathlib
 
 from pushforward._files import write_atomically
 from pushforward.errors import InputError
+from pushforward.web import _caps
 from pushforward.web.computing._phase import Diagram
 from pushforward.web.computing._process import WorkerProcess
 
@@ -70,6 +71,7 @@ class Diagrams:
         self.worker.order(
             "phase",
             listen,
+            seconds=_caps.PICTURE_SECONDS,
             kind=diagram.kind,
             statistic=diagram.statistic,
             n=diagram.n,

@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import io
-import json
 import pathlib
 import shutil
 import zipfile
@@ -14,14 +13,13 @@ import numpy as np
 import pushforward as pf
 from pushforward import plot
 from pushforward.errors import InputError
-from pushforward.web.computing import _frames
+from pushforward.web import _caps
 from pushforward.web.computing._frames import numbers_of
 from pushforward.web.computing._process import WorkerProcess
-from pushforward.web.computing._runs import Run
+from pushforward.web.computing._runs import Run, read_run
 from pushforward.web.computing._worker import Job
 from pushforward.web.state._experiment import experiment_of, radius_of
-from pushforward.web.state._given import given_experiment, is_density
-from pushforward.web.state._state import State, from_json
+from pushforward.web.state._state import State
 
 FILM_FRAMES = 151
 
@@ -80,32 +78,15 @@ def stored_run(
     """A finished run from the folder where the server keeps it."""
     from pushforward.web.computing._jobs import as_trajectory
 
-    manifest = json.loads((folder / "manifest.json").read_bytes())
-    state, done = from_json(manifest["state"]), manifest["done"]
-    count = done["frames"]
-    flat = np.fromfile(folder / "points.bin", done["dtype"])
-    points = flat.reshape(count, done["n"], done["d"])
-    raw = (folder / "frames.bin").read_bytes()
-    size = len(raw) // count
-    readings = [
-        _frames.numbers_of(raw[k * size : (k + 1) * size]) for k in range(count)
-    ]
+    kept = read_run(folder)
+    state, done = kept.state, kept.done or {}
+    readings = [numbers_of(frame) for frame in kept.frames]
     times = np.array([r.t for r in readings])
-    weights = field = None
-    if state.experiment is not None:
-        masses = [
-            _frames.masses_of(raw[k * size : (k + 1) * size]) for k in range(count)
-        ]
-        weights = None if masses[0] is None else np.array(masses, float)
-        experiment = given_experiment(state.experiment)
-        if weights is not None and is_density(experiment):  # masses are its values
-            weights = weights * experiment.start(0).basis.weights
-            weights /= weights.sum(axis=1, keepdims=True)
-    elif state.model != "recorded":
-        experiment = experiment_of(state, files)
-        field = experiment.drawn_field(state.d)
-        if state.weights != "equal":
-            weights = np.asarray(experiment.measure.weights)
+    points = np.stack([kept.tokens(k) for k in range(len(readings))])
+    masses: Any = [kept.masses(k, files) for k in range(len(readings))]
+    weights = None if masses[0] is None else np.array(masses)
+    given = state.experiment is not None or state.model == "recorded"
+    field = None if given else experiment_of(state, files).drawn_field(state.d)
     run = as_trajectory(times, points, weights, done, field)
     observed: dict[str, Any] = run.observed
     for name in ("energy", "clusters", "largest", "cosine"):
@@ -178,6 +159,8 @@ class Drawing:
 
         if len(self.worker.waiting) > 16:
             raise InputError("too many exports wait. Ask again in a minute.")
-        place = str(folder)
-        self.worker.order("draw", listen, folder=place, what=what, frame=frame)
+        takes, place = _caps.PICTURE_SECONDS, str(folder)
+        self.worker.order(
+            "draw", listen, seconds=takes, folder=place, what=what, frame=frame
+        )
         return future

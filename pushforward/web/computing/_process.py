@@ -24,6 +24,7 @@ class Entry(NamedTuple):
     order: dict
     listener: Callable
     due: float = 0.0
+    seconds: float = 0.0
 
 
 def resident(process: int) -> int:
@@ -51,6 +52,7 @@ class WorkerProcess:
         self.waiting: list[Entry] = []
         self.idle: list[Entry] = []  # done when nothing else is
         self.current: tuple[int, Callable] | None = None
+        self.takes = 0.0  # seconds, the current job, by its order
         self.process: Any = None
         self.watchdog: asyncio.TimerHandle | None = None
         self.restarts = 0
@@ -67,9 +69,14 @@ class WorkerProcess:
         """Ask for a job that takes about `seconds`; returns its number."""
         entry = self._entry(what, listener, arguments)
         due = time.monotonic() + seconds
-        self.waiting.append(entry._replace(due=due))
+        self.waiting.append(entry._replace(due=due, seconds=seconds))
         self._next()
         return entry.number
+
+    @property
+    def held(self) -> bool:
+        """Whether it is at a long job."""
+        return self.current is not None and self.takes > _caps.LONG_SECONDS
 
     def when_idle(self, what: str, /, **arguments: Any) -> None:
         """Ask for a job that may wait for ever, and whose answer nobody needs."""
@@ -111,7 +118,7 @@ class WorkerProcess:
         queue = self.waiting or self.idle
         entry = min(queue, key=lambda waits: waits.due)
         queue.remove(entry)
-        self.current = (entry.number, entry.listener)
+        self.current, self.takes = (entry.number, entry.listener), entry.seconds
         self._watch(self.limit)
         try:
             self.pipe.send_bytes(json.dumps(entry.order).encode())

@@ -64,7 +64,6 @@ class Labels:
 
 WORDS = {"frozen": "frozen at machine precision"}
 NOWHERE = (math.nan, math.nan)  # energy and cosine without a sphere
-SHORTEST = 3  # frames of a plateau
 
 
 class Recorder:
@@ -74,7 +73,7 @@ class Recorder:
         self.n, self.beta, self.radius, self.send = n, beta, radius, send
         self.labels = Labels()
         self.basis: np.ndarray | None = None
-        self.readings: list[Reading] = []
+        self.count = 0
         self.arc, self.drift = 0.0, 0.0
         self.before: np.ndarray | None = None
         self.pending: tuple[Callable[..., bytes], np.ndarray] | None = None
@@ -93,14 +92,15 @@ class Recorder:
     def frame(self, t: float, log_t: float | None, mu: Any, arc=None) -> None:
         """Measure one frame; the one before it goes out."""
         self.flush(last=False)
-        spread = isinstance(mu, pf.Density)  # it moves mass, not points
-        values = np.asarray(mu.values) if spread else None  # one where it is uniform
+        spread = not isinstance(mu, pf.Particles)  # its points are only drawn
+        density = isinstance(mu, pf.Density)  # it moves mass, not points
+        values = np.asarray(mu.values) if density else None  # one where it is uniform
         mu = as_tokens(mu)
         points = np.asarray(mu.points)[: self.n]
         weights = np.asarray(mu.weights)[: self.n]
         wide = points.astype(float)
         round_space = not isinstance(mu.space, pf.Euclidean)
-        if not self.readings:
+        if not self.count:
             self._begin(wide, weights, round_space)
         chains = components(mu.space, wide, self.radius)
         found = np.arange(len(wide)) if spread else chains
@@ -123,15 +123,12 @@ class Recorder:
         named = self.labels.follow(found, weights) % 65536
         shown = points if self.basis is None else wide @ self.basis.T
         shown = shown / self.scale
-        masses = values if spread else weights if self.masses else None
+        masses = values if density else weights if self.masses else None
         hidden = points.shape[1] > _caps.MOST_SHOWN
         cosines = cosine_shares(wide) if hidden else None
-        k = len(self.readings)
-        self.readings.append(reading)
-        self.pending = (
-            partial(packed, k, reading, shown, named, masses, cosines),
-            points,
-        )
+        pack = partial(packed, self.count, reading, shown, named, masses, cosines)
+        self.pending = (pack, points)
+        self.count += 1
 
     def _begin(self, wide: np.ndarray, weights: np.ndarray, round_space: bool) -> None:
         self.masses |= bool(np.ptp(weights) > 1e-12)
@@ -171,21 +168,14 @@ class Recorder:
         float32 = str(np.asarray(final.points).dtype) == "float32"
         return {
             "outcome": {"kind": kind, "sentence": outcome.message},
-            "frames": len(self.readings),
+            "frames": self.count,
             "steps": int(run.steps),
             "rejected": int(run.rejected),
             "norm_drift": self.drift,
             "scale": self.scale,
             "space": "euclidean" if isinstance(final.space, pf.Euclidean) else "",
-            "energy_monotone": self._monotone(1e-6 if float32 else 1e-12),
             "dtype": "float32" if float32 else "float64",
-            "plateaus": plateaus(self.readings, self.n),
         }
-
-    def _monotone(self, slack: float) -> bool:
-        energy = np.array([r.energy for r in self.readings])
-        rises = np.diff(energy) * (1 if self.beta >= 0 else -1)
-        return bool((rises >= -slack).all())
 
 
 def energy_and_cosine(beta: float, mu: pf.Particles) -> tuple[float, float]:
@@ -203,28 +193,3 @@ def cosine_shares(points: np.ndarray) -> np.ndarray:
     """Shares of the pairs i < j whose cosine lies in each of 64 bins of [-1, 1]."""
     mu = pf.Particles.normalized(pf.Sphere(points.shape[1]), points)
     return pf.observables.cosine_histogram(mu, 64)[0]
-
-
-def plateaus(readings: list[Reading], n: int) -> list[dict]:
-    """Stretches of frames with the same number of clusters, fewer than tokens."""
-    if any(math.isnan(r.clusters) for r in readings):
-        return []  # a density has none
-    counts = [r.clusters for r in readings]
-    shortest = max(SHORTEST, len(counts) // 40)
-    found, start = [], 0
-    for k in range(1, len(counts) + 1):
-        if k < len(counts) and counts[k] == counts[start]:
-            continue
-        if k - start >= shortest and counts[start] <= max(n / 2, 8):
-            first, last = readings[start], readings[k - 1]
-            found.append(
-                {
-                    "from": start,
-                    "to": k - 1,
-                    "clusters": int(counts[start]),
-                    "lifetime": last.t - first.t,
-                    "log10_lifetime": last.log10_t - max(first.log10_t, -3.0),
-                }
-            )
-        start = k
-    return found

@@ -10,7 +10,10 @@ import numpy as np
 
 from pushforward._files import write_atomically
 from pushforward.web import _caps
+from pushforward.web.computing._frames import masses_of
 from pushforward.web.computing._process import WorkerProcess
+from pushforward.web.state._experiment import weights_of
+from pushforward.web.state._given import given_experiment, is_density
 from pushforward.web.state._state import FILE, State, from_json
 
 
@@ -26,6 +29,7 @@ class Run:
         self.latest: dict | None = None  # the last word on progress
         self.followers = 0
         self.job: int | None = None
+        self.worker: WorkerProcess | None = None
         self.written: asyncio.Future | None = None
         self._changed = asyncio.Event()
 
@@ -55,12 +59,26 @@ class Run:
         flat = np.frombuffer(self.points[k], self.done["dtype"])
         return flat.reshape(self.done["n"], self.done["d"])
 
+    def masses(self, k: int, files: pathlib.Path) -> np.ndarray | None:
+        """The masses of the tokens in frame k; None where they are equal."""
+        state = self.state
+        if state.experiment is None and state.model != "recorded":
+            return None if state.weights == "equal" else weights_of(state, files)
+        masses = masses_of(self.frames[k])
+        experiment = state.experiment and given_experiment(state.experiment)
+        if masses is None or not experiment or not is_density(experiment):
+            return masses
+        masses = masses * experiment.start(0).basis.weights  # of a density its values
+        return masses / masses.sum()
+
 
 class Runs:
     """All runs of a server; finished ones are kept within bounds."""
 
-    def __init__(self, root: pathlib.Path, worker: WorkerProcess):
-        self.root, self.worker = root, worker
+    def __init__(
+        self, root: pathlib.Path, worker: WorkerProcess, relief: WorkerProcess
+    ):
+        self.root, self.worker, self.relief = root, worker, relief
         self.kept: OrderedDict[str, Run] = OrderedDict()
         root.mkdir(parents=True, exist_ok=True)
 
@@ -91,9 +109,9 @@ class Runs:
     def leave(self, run: Run) -> None:
         """A page is no longer interested; a run without followers is stopped."""
         run.followers -= 1
-        if run.followers <= 0 and not run.ended and run.job is not None:
+        if run.followers <= 0 and not run.ended and run.worker and run.job:
             self._drop(run)  # whoever asks from now on starts anew
-            self.worker.cancel(run.job)
+            run.worker.cancel(run.job)
 
     @property
     def crowded(self) -> bool:
@@ -113,9 +131,11 @@ class Runs:
         def listen(message: dict, payload: bytes) -> None:
             self._listen(run, message, payload)
 
-        run.job = self.worker.order(
-            "run", listen, seconds=run.state.seconds(), state=run.state.as_json()
-        )
+        seconds, state = run.state.seconds(), run.state.as_json()
+        short = seconds <= _caps.LONG_SECONDS
+        elsewhere = short and self.worker.held and not self.relief.held
+        run.worker = self.relief if elsewhere else self.worker
+        run.job = run.worker.order("run", listen, seconds=seconds, state=state)
 
     def _listen(self, run: Run, message: dict, payload: bytes) -> None:
         kind = message.pop("type")
@@ -166,17 +186,10 @@ class Runs:
             shutil.rmtree(folder, ignore_errors=True)  # a full disk costs time only
 
     def _read(self, name: str) -> Run | None:
-        folder = self.root / name
         try:
-            manifest = json.loads((folder / "manifest.json").read_bytes())
-            run = Run(name, from_json(manifest["state"]))
-            run.done = manifest["done"]
-            count = run.done["frames"]
-            run.frames = _split((folder / "frames.bin").read_bytes(), count)
-            run.points = _split((folder / "points.bin").read_bytes(), count)
+            return read_run(self.root / name)
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return run
 
     def _tidy(self) -> None:
         """Remove the oldest runs of ours beyond the bounds of the disk."""
@@ -187,6 +200,17 @@ class Runs:
             total += sum(f.stat().st_size for f in manifest.parent.glob("*.*"))
             if place >= _caps.DISK_RUNS or total > _caps.DISK_BYTES:
                 shutil.rmtree(manifest.parent, ignore_errors=True)
+
+
+def read_run(folder: pathlib.Path) -> Run:
+    """A finished run from the folder where the server keeps it."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    run = Run(folder.name, from_json(manifest["state"]))
+    run.done = manifest["done"]
+    count = manifest["done"]["frames"]
+    run.frames = _split((folder / "frames.bin").read_bytes(), count)
+    run.points = _split((folder / "points.bin").read_bytes(), count)
+    return run
 
 
 def _ours(manifest: pathlib.Path) -> bool:

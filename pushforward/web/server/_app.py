@@ -39,7 +39,7 @@ class Explorer:
         folder = self.files.root
         self.worker = WorkerProcess(folder, nice=0, limit=_caps.RUN_SECONDS)
         self.background = WorkerProcess(folder, nice=10, limit=BACKGROUND)
-        self.runs = Runs(root / "runs", self.worker)
+        self.runs = Runs(root / "runs", self.worker, self.background)
         self.diagrams = Diagrams(root / "phase", self.background)
         self.drawing = Drawing(self.background)
         self.sockets = 0

@@ -38,8 +38,9 @@ class Files:
         if not FILE.fullmatch(name):
             return None
         for shipped in SHIPPED.glob(f"{name}.*"):
-            if not (self.root / shipped.name).is_file():
-                write_atomically(self.root / shipped.name, shipped.read_bytes())
+            mine, data = self.root / shipped.name, shipped.read_bytes()
+            if not mine.is_file() or mine.read_bytes() != data:  # of another version
+                write_atomically(mine, data)
         try:
             return json.loads((self.root / f"{name}.json").read_bytes())
         except (OSError, ValueError):

@@ -58,7 +58,8 @@ class Routes:
 
     async def presets(self, request: Request) -> Response:
         """Paper figures and failures."""
-        return JSONResponse(await asyncio.to_thread(_presets.all_presets))
+        folder = self.explorer.files.root.parent
+        return JSONResponse(await asyncio.to_thread(_presets.kept_presets, folder))
 
     async def phase(self, request: Request) -> Response:
         """A phase diagram as far as it is."""
@@ -71,7 +72,8 @@ class Routes:
     async def manifest(self, request: Request) -> Response:
         """What a finished run is."""
         run = await finished(self.explorer, request)
-        about = await asyncio.to_thread(_words.accepted, run.state, run.done)
+        kept = self.explorer.files.about
+        about = await asyncio.to_thread(_words.accepted, run.state, run.done, kept)
         return JSONResponse(finite({"run": run.name, **about, **(run.done or {})}))
 
     async def attention(self, request: Request) -> Response:

@@ -104,8 +104,9 @@ class Page:
 
     async def _stream(self, run: Run, request: int, clamped: list[dict]) -> None:
         try:
-            about = await asyncio.to_thread(_words.accepted, run.state, run.done)
-            about["labels"] = self._labels(run)
+            about = await asyncio.to_thread(
+                _words.accepted, run.state, run.done, self.kept
+            )
             await self._say("accepted", request, run=run.name, clamped=clamped, **about)
             k, told = 0, None
             while True:
@@ -126,12 +127,6 @@ class Page:
                 await self._say("done", request, run=run.name, **(run.done or {}))
         except (WebSocketDisconnect, RuntimeError):
             pass  # the page went away in the middle of a frame
-
-    def _labels(self, run: Run) -> list[str]:
-        """A word for each token, where its file had them."""
-        kept = self.kept(run.state.file) if run.state.file else None
-        words = (kept or {}).get("words", [])
-        return words if len(words) == run.state.n else []
 
     async def _room(self, k: int) -> None:
         """Wait until few enough frames are on the way."""

@@ -5,91 +5,65 @@ header claims must fit the bytes that are there.
 """
 
 import csv
-import io
-import math
+import pathlib
+import tempfile
 import zipfile
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from pushforward._files import read_npy, read_npz
 from pushforward.errors import InputError
+from pushforward.experiments import weights_of_file
 from pushforward.web import _caps
 
-ENDINGS = (".npy", ".npz", ".csv", ".safetensors")
 CSV_BYTES = 16 * 2**20
 NAMES = ("points", "tokens", "hidden", "hidden_states", "x")
 MATRICES = ("Q", "K", "V")
 ROWS = "one token per row, (n, d)"
 MOST_LETTERS = 24  # of a word that names a token
+Arrays = dict[str, np.ndarray]
 
 
-def read(name: str, data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
+def read(name: str, data: bytes) -> tuple[dict, Arrays]:
     """What a file is, {kind, n, d, ...}, and its arrays."""
-    ending = next((e for e in ENDINGS if name.lower().endswith(e)), None)
+    ending = next((e for e in _READERS if name.lower().endswith(e)), None)
     if ending is None:
         raise InputError(
-            f"`file` must end in {', '.join(ENDINGS)}, got {name[-40:]!r}. "
+            f"`file` must end in {', '.join(_READERS)}, got {name[-40:]!r}. "
             "Save it in one of these forms."
         )
     if not data:
         raise InputError("`file` is empty. Choose another.")
-    try:
-        arrays = _READERS[ending](data)
-    except InputError:
-        raise
-    except Exception as error:  # readers of foreign bytes fail in many ways
-        why = str(error)[:200] or type(error).__name__
-        raise InputError(
-            f"`file` could not be read as {ending}: {why}. Write it again."
-        ) from error
-    return _sorted(arrays)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"upload{ending}"
+        path.write_bytes(data)
+        try:
+            arrays = _READERS[ending](path)
+            if any(name in MATRICES for name in arrays):
+                return _weights(path)
+            return _sorted(arrays)
+        except Exception as error:  # readers of foreign bytes fail in many ways
+            if isinstance(error, InputError) and error.argument:
+                raise
+            why = str(error).replace(str(path), "it")[:200] or type(error).__name__
+            raise InputError(
+                f"`file` could not be read as {ending}: {why}. Write it again."
+            ) from error
 
 
-def _npy(data: bytes) -> dict[str, np.ndarray]:
-    return {"": _array(io.BytesIO(data), len(data))}
-
-
-def _array(stream: io.BytesIO, size: int) -> np.ndarray:
-    """One array; the shape in its header must fit the bytes behind it."""
-    version = np.lib.format.read_magic(stream)
-    reader = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
-    if reader is None:
-        raise InputError(f"`file` has format {version}. Save it with numpy.save.")
-    shape, _, dtype = reader(stream)
-    if dtype.hasobject or dtype.kind not in "fiu":
-        raise InputError(f"`file` holds {dtype}, not numbers. Save it as float64.")
-    if math.prod(shape) * dtype.itemsize > size:
-        raise InputError(
-            f"`file` claims the shape {shape} but has only {size} bytes. Save it again."
-        )
-    stream.seek(0)
-    return np.load(stream, allow_pickle=False)
-
-
-def _npz(data: bytes) -> dict[str, np.ndarray]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+def _npz(path: pathlib.Path) -> Arrays:
+    with zipfile.ZipFile(path) as archive:  # no member unpacks to more than it claims
         members = archive.infolist()
-        if len(members) > 16 or sum(m.file_size for m in members) > _caps.UPLOAD_BYTES:
-            raise InputError("`file` unpacks to too much. Save fewer arrays.")
-        found = {}
-        for member in members:
-            with archive.open(member) as packed:
-                raw = packed.read(_caps.UPLOAD_BYTES + 1)  # whatever the header says
-            if len(raw) > _caps.UPLOAD_BYTES:
-                raise InputError("`file` unpacks to too much. Save fewer arrays.")
-            found[member.filename.removesuffix(".npy")] = _array(
-                io.BytesIO(raw), len(raw)
-            )
-    return found
+    if len(members) > 16 or sum(m.file_size for m in members) > _caps.UPLOAD_BYTES:
+        raise InputError("`file` unpacks to too much. Save fewer arrays.")
+    return read_npz(path)
 
 
-def _csv(data: bytes) -> dict[str, np.ndarray]:
-    if len(data) > CSV_BYTES:
+def _csv(path: pathlib.Path) -> Arrays:
+    if path.stat().st_size > CSV_BYTES:
         raise InputError("`file` is over 16 MB of text. Save it as .npy.")
-    lines = data.decode("utf-8-sig").splitlines()
+    lines = path.read_text("utf-8-sig").splitlines()
     marks = {mark: lines[0].count(mark) for mark in ",;\t"}
     mark = max(marks, key=lambda m: marks[m])
     rows = [row for row in csv.reader(lines, delimiter=mark) if row]
@@ -108,7 +82,7 @@ def _csv(data: bytes) -> dict[str, np.ndarray]:
     return found
 
 
-def _named(arrays: dict[str, np.ndarray]) -> bool:
+def _named(arrays: Arrays) -> bool:
     return "words" in arrays and arrays["words"].dtype.kind == "U"
 
 
@@ -120,24 +94,22 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _safetensors(data: bytes) -> dict[str, np.ndarray]:
-    from safetensors.numpy import load
+def _safetensors(path: pathlib.Path) -> Arrays:
+    from safetensors.numpy import load_file
 
-    return load(data)
+    return load_file(path)
 
 
-_READERS: dict[str, Any] = {
-    ".npy": _npy,
+_READERS: dict[str, Callable[[pathlib.Path], Arrays]] = {
+    ".npy": lambda path: {"": read_npy(path)},
     ".npz": _npz,
     ".csv": _csv,
     ".safetensors": _safetensors,
 }
 
 
-def _sorted(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]:
-    """Weights, tokens or hidden states."""
-    if any(name in MATRICES for name in arrays):
-        return _weights({k: v for k, v in arrays.items() if k in MATRICES})
+def _sorted(arrays: Arrays) -> tuple[dict, Arrays]:
+    """Tokens or hidden states."""
     words = arrays.pop("words") if _named(arrays) else None
     named = [k for k in NAMES if k in arrays]
     if len(arrays) != 1 and not named:
@@ -147,6 +119,8 @@ def _sorted(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]
             "or Q, K, V for weights."
         )
     array = arrays[named[0]] if named else next(iter(arrays.values()))
+    if array.dtype.kind in "bcOSU":
+        raise InputError(f"`file` holds {array.dtype}, not numbers. Save float64.")
     x = np.asarray(array, dtype=float)
     if x.ndim not in (2, 3):
         raise InputError(
@@ -157,7 +131,7 @@ def _sorted(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]
     return (about if words is None else {**about, "words": words.tolist()}), found
 
 
-def _cloud(x: np.ndarray) -> tuple[dict, dict[str, np.ndarray]]:
+def _cloud(x: np.ndarray) -> tuple[dict, Arrays]:
     n, d = x.shape[-2:]
     if not (1 <= n <= _caps.MOST_TOKENS and 2 <= d):
         raise InputError(
@@ -187,44 +161,40 @@ def _cloud(x: np.ndarray) -> tuple[dict, dict[str, np.ndarray]]:
     return {"kind": "tokens", "n": n, "d": d, "note": note}, {"points": x}
 
 
-def _layers(x: np.ndarray, note: str) -> tuple[dict, dict[str, np.ndarray]]:
-    layers, n, d = x.shape
+def _layers(x: np.ndarray, note: str) -> tuple[dict, Arrays]:
+    layers, n, width = x.shape
     if not 2 <= layers <= _caps.MOST_FRAMES:
         raise InputError(
             f"`file` must have 2 to {_caps.MOST_FRAMES} layers, got {layers}. "
             "Save the layers you mean."
         )
-    if d > n:  # only inner products are shown: coordinates in the span of all tokens
-        flat = x.reshape(-1, d)
-        if len(flat) < d:
+    if (
+        width > n
+    ):  # only inner products are shown: coordinates in the span of all tokens
+        flat = x.reshape(-1, width)
+        if len(flat) < width:
             x = np.linalg.qr(flat.T)[1].T.reshape(layers, n, -1)
     if x.nbytes > _caps.RUN_BYTES:
         raise InputError("`file` has too many numbers. Save fewer layers or tokens.")
     about = {"kind": "hidden", "n": n, "d": x.shape[2], "layers": layers}
+    about["width"] = width  # of the model; inner products need fewer coordinates
     times = np.arange(layers, dtype=float)
     return {**about, "frames": layers, "note": note}, {"points": x, "times": times}
 
 
-def _weights(arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]:
+def _weights(path: pathlib.Path) -> tuple[dict, Arrays]:
     """Q, K, V of shape (d, d) or (heads, d, d)."""
-    found: dict[str, np.ndarray] = {}
-    for name, array in arrays.items():
-        x = np.asarray(array, dtype=float)
-        x = x[None] if x.ndim == 2 else x
-        if x.ndim != 3 or x.shape[1] != x.shape[2] or not np.isfinite(x).all():
-            raise InputError(
-                f"`{name}` must be finite, (d, d) or (heads, d, d); got the shape "
-                f"{np.shape(array)}. Save a square matrix."
-            )
-        found[name] = x
-    heads, d = max(len(x) for x in found.values()), next(iter(found.values())).shape[1]
-    fits = all(len(x) in (1, heads) and x.shape[1] == d for x in found.values())
-    if not (fits and 2 <= d <= _caps.MOST_DIMENSIONS and heads <= _caps.MOST_HEADS):
-        shapes = ", ".join(f"{k} {x.shape}" for k, x in found.items())
+    heads = weights_of_file(path)
+    d = len(next(iter(heads[0].values())))
+    fits = all(matrix.shape == (d, d) for one in heads for matrix in one.values())
+    if not (
+        fits and 2 <= d <= _caps.MOST_DIMENSIONS and len(heads) <= _caps.MOST_HEADS
+    ):
+        shapes = ", ".join(f"{k} {x.shape}" for k, x in heads[0].items())
         raise InputError(
-            f"`file` has weights that do not fit each other or the page: {shapes}; d "
-            f"up to {_caps.MOST_DIMENSIONS}, heads up to {_caps.MOST_HEADS}."
+            f"`file` has weights that do not fit each other or the page: {len(heads)} "
+            f"heads of {shapes}. They must be finite, d at most "
+            f"{_caps.MOST_DIMENSIONS}, heads at most {_caps.MOST_HEADS}."
         )
-    full = {k: np.broadcast_to(x, (heads, d, d)) for k, x in found.items()}
-    about = {"kind": "weights", "n": 0, "d": d, "heads": heads, "note": ""}
-    return about, full
+    about = {"kind": "weights", "n": 0, "d": d, "heads": len(heads), "note": ""}
+    return about, {name: np.stack([one[name] for one in heads]) for name in heads[0]}

@@ -8,11 +8,10 @@ import json
 import pathlib
 import sys
 
-from pushforward._references import PAPERS
 from pushforward.experiments import CONTROLS
 from pushforward.web import _caps
 from pushforward.web.computing import _phase
-from pushforward.web.state._presets import REFERENCES, SENTENCE, STORY
+from pushforward.web.state._presets import REFERENCES, SENTENCE, STORY, reference
 
 
 def declarations() -> dict:
@@ -35,14 +34,6 @@ def declarations() -> dict:
         "references": {key: reference(key) for key in REFERENCES},
         "sentence": SENTENCE,
     }
-
-
-def reference(key: str) -> str:
-    """A paper as it is typeset: authors, title, year, number of the preprint."""
-    _, authors, title, _, year, eprint = PAPERS[key]
-    names = ", ".join(name.split(",")[0].strip() for name in authors.split(" and "))
-    number = f", arXiv:{eprint}" if eprint else ""
-    return f"{names}: {title} ({year}){number}"
 
 
 def _filled(choice: dict) -> dict:

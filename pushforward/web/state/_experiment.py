@@ -27,7 +27,12 @@ from pushforward.web.state._state import State, packed
 ATOM = 1e-6  # at which clusters are counted with merging: that of Merge()
 NEIGHBOURS = 1.25  # that a token may have by chance within the radius of clusters
 NORMS = {"unit": pf.UnitNorm, "depth": pf.DepthNorm}  # of fields on the sphere
-NORMALIZED = (pf.PreNorm, pf.MixNorm, pf.PeriNorm, pf.DepthScaledNorm)
+LENGTHS = {  # after which tokens have lengths of their own
+    "pre": pf.PreNorm,
+    "peri": pf.PeriNorm,
+    "scaled": pf.DepthScaledNorm,
+    "mix": pf.MixNorm,
+}
 PLAIN = {"tokens": "tokens.npy", "weights": "weights.npz"}  # files in a copied text
 
 
@@ -175,12 +180,18 @@ def padded(state: State, experiment: pf.Experiment) -> pf.Given:
 
 
 @functools.lru_cache(maxsize=8)
+def weights_of(state: State, files: pathlib.Path) -> np.ndarray:
+    """The masses of the tokens of a state."""
+    return np.asarray(experiment_of(state, files).measure.weights)
+
+
+@functools.lru_cache(maxsize=8)
 def heads_of(state: State, files: pathlib.Path) -> list:
     """The attention heads of a state."""
-    return _heads(experiment_of(state, files).drawn_field(state.d))
+    return heads_in(experiment_of(state, files).drawn_field(state.d))
 
 
-def _heads(field: Any) -> list:
+def heads_in(field: Any) -> list:
     """What of a field has an attention matrix: its heads, or the first such part."""
     if isinstance(field, pf.Heads):
         return list(field.heads)
@@ -188,7 +199,7 @@ def _heads(field: Any) -> list:
         return [field]
     parts = getattr(field, "fields", None) or [getattr(field, "field", None)]
     found = (
-        _heads(part) for part in parts if isinstance(part, pf.fields.AbstractField)
+        heads_in(part) for part in parts if isinstance(part, pf.fields.AbstractField)
     )
     return next((heads for heads in found if heads), [])
 
@@ -196,7 +207,7 @@ def _heads(field: Any) -> list:
 def directions(state: State, mu: pf.Particles) -> pf.Particles:
     """Tokens of R^d as a field sees them that normalizes what it reads."""
     field: Any = experiment_of(state).field if state.experiment is not None else None
-    while field is not None and not isinstance(field, NORMALIZED):
+    while field is not None and not isinstance(field, tuple(LENGTHS.values())):
         field = getattr(field, "field", None)
     if field is None:
         return mu
@@ -208,7 +219,7 @@ def matrices_of(state: State) -> list[dict] | None:
     """Q, K, V of random heads up to three dimensions, for the preview of the page."""
     if state.heads == 1 or state.d > 3 or state.model == "recorded":
         return None  # one head has none; an experiment as given is not previewed
-    heads: list[Any] = _heads(experiment_of(state).drawn_field(state.d))
+    heads: list[Any] = heads_in(experiment_of(state).drawn_field(state.d))
     return [{k: _rows(getattr(head, k)) for k in ("Q", "K", "V")} for head in heads]
 
 

@@ -24,9 +24,7 @@ MOST_MODES = 64  # of a density on the circle; S^2 has the square of it
 MOST_HARMONICS = 24
 GAUSSIAN_POINTS = 400  # that stand for a Gaussian, of equal mass
 ELSEWHERE = "this run has no such control: choose a model to use it"
-# key of the page -> (part of the experiment, last word of the dotted name there)
-NAMED = {"beta": "field", "n": "start", "noise": "noise"}
-WORDS = {"beta": "beta", "n": "n", "noise": "sigma"}
+NAMED = ("beta", "n", "noise")  # controls whose numbers may stand deeper
 
 
 @functools.lru_cache(maxsize=64)
@@ -68,12 +66,13 @@ def controls_of(experiment: pf.Experiment) -> dict[str, str]:
         found["frames"] = "save"
     if home_of(experiment.start)[1] is not None:
         del found["dtype"]  # densities and Gaussians are in double precision
-    for key, part in NAMED.items():
+    for key in NAMED:
+        part, word = CONTROLS[key].name.split(".")
         names = [
             name
             for name, value in experiment.numbers().items()
-            if name.split(".")[0] == part
-            and name.split(".")[-1] == WORDS[key]
+            if name.startswith(f"{part}.")
+            and name.endswith(f".{word}")
             and np.ndim(value) == 0
         ]
         if len(names) == 1:  # two heads have two, and no slider for both

@@ -12,7 +12,7 @@ import pushforward as pf
 from pushforward.errors import InputError
 from pushforward.experiments import MODELS, STARTS, plain
 from pushforward.web import _caps
-from pushforward.web.state._experiment import NORMS, experiment_of
+from pushforward.web.state._experiment import LENGTHS, NORMS, experiment_of
 from pushforward.web.state._state import FILE, State
 
 
@@ -92,6 +92,22 @@ def _field_keys(experiment: pf.Experiment) -> dict[str, Any]:
             diagonal = np.array_equal(V, np.diag(np.diag(V)))
             keys["V"] = np.diag(V).tolist() if diagonal else V.tolist()
     return keys
+
+
+def previewed(experiment: pf.Experiment) -> dict[str, Any] | None:
+    """Of a run that no controls make what the page can compute: norms with a radius."""
+    outer: Any = experiment.field
+    norm = next((key for key, kind in LENGTHS.items() if type(outer) is kind), None)
+    usual = experiment.vary(noise=None, merge=None, solver=None, t0=0.0)
+    if norm is None or usual != experiment or not isinstance(experiment.save, int):
+        return None
+    keys = _field_keys(experiment.vary(field=outer.field, observe={}))
+    beta = keys.get("beta", 1.0)
+    alike = {"model", "beta"} >= set(keys) and MODELS[keys["model"]](beta)
+    if not alike or plain(alike) != plain(outer.field):
+        return None
+    change = {"change": float(outer.switch)} if norm == "mix" else {}
+    return {"model": keys["model"], "norm": norm, **change}
 
 
 def _relu(field: Any) -> float | None:

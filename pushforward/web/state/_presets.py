@@ -4,9 +4,14 @@ Failures worth seeing, as states.
 """
 
 import functools
+import json
 import math
+import pathlib
 
+import pushforward
 from pushforward import studies
+from pushforward._files import write_atomically
+from pushforward._references import PAPERS
 
 SENTENCE = "The old bank by the river had no money left to lend."
 MODEL_FILE = "9c5e0b7d4a1f4e0e8a6d2b3c00000001"  # in the folder `states`
@@ -126,6 +131,15 @@ MODEL = {
 PAPER = "geshkovski2023perspective"
 
 
+def reference(key: str) -> str:
+    """A paper as it is typeset: authors, title, year, number of the preprint."""
+    _, authors, title, _, year, eprint = PAPERS[key]
+    names = ", ".join(name.split(",")[0].strip() for name in authors.split(" and "))
+    names = names.replace(", others", " et al.").replace("{\\'e}", "é")
+    number = f", arXiv:{eprint}" if eprint else ""
+    return f"{names}: {title} ({year}){number}"
+
+
 @functools.cache
 def all_presets() -> list[dict]:
     """Every preset: the studies' own, then the failures."""
@@ -134,14 +148,30 @@ def all_presets() -> list[dict]:
             "id": f"{study}-{preset.name}",
             "title": preset.title,
             "study": study,
-            "reference": reference,
+            "reference": reference(paper),
             "claim": preset.claim,
             "group": "figures",
             "state": dict(preset.state),
         }
-        for study, reference, preset in studies.all_presets()
+        for study, paper, preset in studies.all_presets()
     ]
     figures.sort(key=lambda entry: entry["id"] != "perspective-sphere")
-    common = {"study": "gallery", "reference": PAPER}
+    common = {"study": "gallery", "reference": reference(PAPER)}
     failures = [{**common, "group": "failures", **f} for f in FAILURES]
     return [*figures, MODEL, *failures]
+
+
+def kept_presets(folder: pathlib.Path) -> list[dict]:
+    """The same, as kept in a folder where no module has changed since: quicker."""
+    package = pathlib.Path(pushforward.__file__).parent
+    newest = max(module.stat().st_mtime for module in package.rglob("*.py"))
+    stamp, path = [pushforward.__version__, newest], folder / "presets.json"
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept["stamp"] == stamp:
+            return kept["presets"]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # none yet, or torn
+    kept = {"stamp": stamp, "presets": all_presets()}
+    write_atomically(path, json.dumps(kept).encode())
+    return kept["presets"]

@@ -39,6 +39,21 @@ def test_help_and_story_open_where_they_can_be_read(opened, size):
     assert box["y"] > -1 and box["height"] >= 150, "the stage stays"
 
 
+@pytest.mark.parametrize("width", [1000, 1280, 1400])
+def test_beside_the_story_every_control_can_be_reached(opened, width):
+    """The panel that stays with the stage lies on nothing: a click meets its button."""
+    hand = opened(SMALL, width=width, height=720)
+    hand.page.click("#story-open")
+    hand.until("() => pushforward.complete()", "the first step")
+    covered = """() => [...document.querySelectorAll('.controls :is(button, input, select,
+      summary)')].filter(e => e.offsetParent).filter(e => {
+        e.scrollIntoView({block: 'center'});
+        const box = e.getBoundingClientRect();
+        const top = document.elementFromPoint(box.x + box.width - 4, box.y + 4);
+        return !(e === top || e.contains(top) || top?.contains(e)); }).map(e => e.id)"""
+    assert hand.call(covered) == []
+
+
 def test_the_story_hides_the_answer_until_it_was_asked(opened):
     hand = opened(SMALL)
     hand.page.click("#story-open")

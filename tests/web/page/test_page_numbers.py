@@ -28,7 +28,8 @@ def test_preset_shows_the_numbers_of_the_library(hand):
     hand.page.select_option("#preset", "perspective-energy")
     assert hand.wait_run(before) != before
     assert hand.state()["beta"] == 4
-    assert "[" in hand.page.locator("#claim").text_content()
+    assert "energy" in hand.page.locator("#claim").text_content()
+    assert "arXiv:2312.10794" in hand.page.locator("#source").text_content()
     names: dict = {}
     code = hand.page.locator("#python").text_content()
     exec(code, names)
@@ -152,6 +153,12 @@ def test_a_rainbow_and_a_histogram_stand_beside_the_stage(opened, client):
     note = hand.page.locator("#note").text_content()
     assert "PCA of the end: keeps" in note and "24 dimensions" in note
     before = hand.run
+    assert hand.page.locator("#d-number").is_disabled(), (
+        "what is recorded is not changed"
+    )
+    hand.page.locator("#drawer summary").click()
+    hand.page.select_option("#x-model", "sa")
+    before = hand.wait_run(before)
     hand.page.locator("#d-number").fill("2")
     hand.page.keyboard.press("Enter")
     hand.wait_run(before)

@@ -5,7 +5,10 @@ import struct
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from page_hand import link_of, state_of
+
+import pushforward as pf
 
 SMALL = {"n": 12, "t1": 6.0, "frames": 31, "beta": 2.0}
 
@@ -139,6 +142,31 @@ def test_two_runs_stand_side_by_side_at_the_same_time(opened):
     assert not hand.page.locator("#beside").is_visible()
 
 
+def test_two_runs_in_one_picture(opened):
+    """The kept one hollow over this one; nothing of it is left when it goes."""
+    hand = opened({**SMALL, "view": {"frame": 10}}, width=1300)  # no row is broken
+    hand.wait_webgl()
+    hand.page.click("#compare")
+    before = hand.run
+    hand.page.locator("#beta-number").fill("9")
+    hand.page.keyboard.press("Enter")
+    hand.wait_run(before)
+
+    def picture():
+        hand.page.wait_for_timeout(400)
+        shot = hand.page.locator("#stage .pf-canvas").screenshot()
+        return imread(io.BytesIO(shot))[..., :3]
+
+    hand.page.click("#lay")
+    assert not hand.page.locator("#beside").is_visible()
+    assert "hollow" in hand.page.locator("#stage-words").text_content()
+    both = picture()
+    hand.page.click("#compare")
+    alone = picture()
+    assert both.shape == alone.shape and (np.abs(both - alone) > 0.1).mean() > 1e-3
+    assert not hand.page.locator("#lay").is_visible()
+
+
 def chunks(png):
     at = 8
     while at < len(png):
@@ -148,12 +176,10 @@ def chunks(png):
 
 
 def test_a_loop_and_a_card_are_one_click(opened):
-    import matplotlib.image
-
     hand = opened({**SMALL, "view": {"panel": "share"}})
     with hand.page.expect_download() as kept:
         hand.page.click("#export-card")
-    card = matplotlib.image.imread(io.BytesIO(kept.value.path().read_bytes()))
+    card = imread(io.BytesIO(kept.value.path().read_bytes()))
     assert card.shape[:2] == (630, 1200) and card[..., :3].std() > 0.05
     with hand.page.expect_download() as kept:
         hand.page.click("#export-loop")
@@ -164,7 +190,7 @@ def test_a_loop_and_a_card_are_one_click(opened):
     assert (frames, repeats) == (75, 0) and len(delays) == 75
     seconds = sum(a / b for a, b in delays)
     assert seconds == pytest.approx(5, abs=0.1) and len(data) < 5e6
-    first = matplotlib.image.imread(io.BytesIO(data))
+    first = imread(io.BytesIO(data))
     assert first.shape[0] == first.shape[1] + 34 and first[..., :3].std() > 0.02
 
 
@@ -243,3 +269,39 @@ def test_a_state_becomes_a_density(opened):
     assert hand.page.locator("#note").text_content().startswith("A density")
     points = np.array(hand.call("() => pushforward.points(0)"))
     assert points.shape == (150, 2) and np.allclose(np.hypot(*points.T), 1, atol=1e-6)
+    hand.call("() => { pushforward.goto(3); pushforward.select(2); }")
+    hand.page.wait_for_timeout(600)  # at rest a matrix is asked for, where there is one
+    assert not [url for url in hand.requests if hand.run in url]
+    assert "no attention matrix" in hand.page.locator("#attention").text_content()
+    assert not hand.page.locator("#attention .matrix").is_visible(), "no empty box"
+
+
+PRE = {
+    "t1": 8.0,
+    "save": 41,
+    "start": {"kind": "Orthonormal", "n": 3, "d": 3, "space": "euclidean"},
+    "field": {"kind": "PreNorm", "field": {"kind": "Attention", "beta": 1.0}},
+}
+
+
+def test_a_norm_with_a_radius_has_a_preview_and_a_live_matrix(opened):
+    """Its frames are those of the library, and beta acts before the server answers."""
+    hand = opened({"v": 2, "experiment": PRE, "view": {"panel": "attention"}})
+    assert "a preview" in hand.page.locator("#equation").text_content()
+    assert hand.page.locator("#attention .matrix").is_visible()
+    requests = [url for url in hand.requests if "/attention" in url]
+    before = hand.run
+    hand.call(
+        """() => { globalThis.shown = [];
+        new MutationObserver(() => shown.push(document.querySelector('#stage').dataset
+          .preview)).observe(document.querySelector('#stage'), {attributes: true}); }"""
+    )
+    hand.page.fill("#beta-number", "2")
+    hand.page.press("#beta-number", "Enter")
+    hand.until("() => shown.includes('true')", "the preview")
+    hand.wait_run(before)
+    end = np.array(hand.call("() => pushforward.points(40)"))
+    start = pf.Particles(pf.Euclidean(3), np.eye(3))
+    run = pf.flow(pf.PreNorm(pf.Attention(2.0)), start, 8.0, save=41)
+    assert np.abs(end - np.asarray(run.final.points)).max() < 1e-5
+    assert len(requests) <= 1, "the matrix is computed in the page"

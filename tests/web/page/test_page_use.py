@@ -18,7 +18,7 @@ def test_beta_slider_asks_for_another_run(hand):
     run = hand.wait_run(before)
     assert run != before
     assert hand.state()["beta"] > 9
-    assert "beta" in slider.get_attribute("aria-valuetext")
+    assert "β = 9.22" in slider.get_attribute("aria-valuetext")
     assert hand.state()["preset"] is None
 
 

@@ -66,3 +66,16 @@ export function countSplits(top: number): number[] {
 export function countLabel(y: number, splits: readonly number[]): boolean {
   return splits.length <= 3 || Number.isInteger(Math.round(1e9 * Math.log10(y)) / 1e9);
 }
+
+/** A handful of round places between two numbers; whole numbers when they are exponents. */
+export function niceTicks(low: number, high: number, whole: boolean): number[] {
+  const span = high - low;
+  if (!(span > 0)) return [low];
+  const raw = span / 6;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  let step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? raw;
+  if (whole) step = Math.max(1, Math.round(step));
+  const out: number[] = [];
+  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * span; k++) out.push(Number((k * step).toPrecision(12)));
+  return out;
+}

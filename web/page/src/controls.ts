@@ -1,5 +1,5 @@
 /** The six controls, and the native inputs that speak for them. */
-import { byId, element, say } from "./dom";
+import { byId, element, say, seldom } from "./dom";
 import { wordsOf, type Explorer } from "./explorer";
 import { compactNumber } from "./numbers";
 import { BETA_STEPS, betaOf, DIMENSIONS, nearestPlace, positionOf, speedOf, stepBeta, TOKEN_COUNTS } from "./scales";
@@ -15,7 +15,10 @@ export class Controls {
   private readonly dNumber = byId<HTMLInputElement>("d-number");
   private readonly speed = byId<HTMLInputElement>("speed");
   private readonly play = byId<HTMLButtonElement>("play");
+  /** The same on the stage itself. */
+  private readonly round = byId<HTMLButtonElement>("stage-play");
   private readonly scrub = byId<HTMLInputElement>("scrub");
+  private readonly due = seldom();
   /** The number that is being typed: an answer that comes meanwhile leaves it alone. */
   private typing: HTMLInputElement | null = null;
 
@@ -37,7 +40,7 @@ export class Controls {
     this.speed.value = "50";
     this.speed.addEventListener("input", () => this.setSpeed());
     this.setSpeed();
-    this.play.addEventListener("click", () => explorer.toggle());
+    for (const button of [this.play, this.round]) button.addEventListener("click", () => explorer.toggle());
     this.scrub.addEventListener("input", () => explorer.goto(this.scrub.valueAsNumber));
     byId("plateau-before").addEventListener("click", () => explorer.jumpPlateau(-1));
     byId("plateau-after").addEventListener("click", () => explorer.jumpPlateau(1));
@@ -99,7 +102,9 @@ export class Controls {
     for (const input of [this.beta, this.betaNumber, this.n, this.nNumber, this.d, this.dNumber]) input.disabled = !this.explorer.changes(input.id.replace("-number", ""));
     const recorded = this.explorer.state.model === "recorded";
     say(byId("beta-words"), this.beta.disabled ? "This run has no β of its own, or several." : recorded ? "Recorded: β is that of the energy below, it moved nothing." : betaInWords(beta));
-    say(byId("d-words"), dimensionInWords(d, this.explorer.accepted?.space));
+    const wide = this.explorer.accepted?.width ?? d;
+    const spanned = recorded && wide > d ? `d = ${d} of ${wide} dimensions: all that these tokens span` : null;
+    say(byId("d-words"), spanned ?? dimensionInWords(d, this.explorer.accepted?.space));
     this.showWait();
   }
 
@@ -116,14 +121,19 @@ export class Controls {
   }
 
   private showPlaying(): void {
-    say(this.play, this.explorer.player.playing ? "Pause" : "Play");
+    const { player, last, complete } = this.explorer;
+    const over = complete && last > 0 && player.frame >= last;
+    say(this.play, player.playing ? "Pause" : "Play");
+    this.round.dataset["shows"] = player.playing ? "pause" : over ? "again" : "play";
+    this.round.setAttribute("aria-label", player.playing ? "Pause the stage" : over ? "Play again from the start" : "Play on the stage");
   }
 
   private showMoment(): void {
     const { player, run, last } = this.explorer;
+    if (!this.due(player.playing)) return;
     if (this.scrub.valueAsNumber !== player.frame) this.scrub.value = String(player.frame);
-    const t = run?.frames[player.frame]?.t ?? 0;
-    this.scrub.setAttribute("aria-valuetext", `frame ${player.frame + 1} of ${last + 1}, t = ${compactNumber(t)}`);
+    this.scrub.setAttribute("aria-valuetext", `frame ${player.frame + 1} of ${last + 1}, ${run?.moment(player.frame) ?? ""}`);
+    if (!player.playing) this.showPlaying();
   }
 
   private showPlateaus(): void {

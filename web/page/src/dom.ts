@@ -23,6 +23,17 @@ export function say(node: Element, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Words about what moves change ten times a second: each change is a repainting, which without a graphics card costs as much as a picture. */
+export function seldom(): (moving: boolean) => boolean {
+  let told = 0;
+  return (moving) => {
+    const now = performance.now();
+    if (moving && now - told < 100) return false;
+    told = now;
+    return true;
+  };
+}
+
 /** Run after the last of a burst of calls. */
 export function debounce(milliseconds: number, work: () => void): () => void {
   let timer = 0;

@@ -65,13 +65,24 @@ function formula(state: State): Element {
   return row(left, op("="), ...slower, ...tangent(inside), ...noise);
 }
 
+/** What the letters of the equation mean. */
+export function lettersOf(state: State): string {
+  if (asGiven(state) || state.model === "recorded") return "";
+  const sum = state.model === "usa" || state.model === "hardmax" ? "" : `Z${state.model === "causal" ? "ₖ" : "ᵢ"} makes the weights sum to one; `;
+  const mass = state.model === "hardmax" ? "" : `wⱼ is the mass of token j${state.weights === "equal" ? `, 1/${state.n}` : ""}. `;
+  const sphere = state.model === "rescaled" || state.solver === "layers" ? "" : "P keeps of a vector what is tangent to the sphere; ";
+  const values = state.V === null || state.V === "identity" ? "" : "V says what is passed on. ";
+  return `${sphere}${sum}${mass}${values}`.replace(/; $/, ".").trim();
+}
+
 /** A <math> for the state, or a sentence for what is not integrated. */
-export function equationOf(state: State, field: string | null = null): Node {
+export function equationOf(state: State, field: string | null = null, previewed = false): Node {
   if (asGiven(state)) {
     const text = document.createElement("code");
     text.textContent = field ?? "";
     const box = document.createElement("p");
-    box.append("The server runs this experiment as its text says; the page has no preview of it. What moves the tokens: ", text);
+    const meanwhile = previewed ? "while it computes, the page shows a preview" : "the page has no preview of it";
+    box.append(`The server runs this experiment as its text says; ${meanwhile}. What moves the tokens: `, text);
     return box;
   }
   if (state.model === "recorded") return document.createTextNode("Recorded layer by layer, not integrated.");

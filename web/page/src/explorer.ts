@@ -68,7 +68,8 @@ export class Explorer extends Announcer {
     const merged: Asked = { ...(this.pending ? this.asked : this.state), preset: null, ...patch };
     const resized = (patch.n !== undefined && patch.n !== this.state.n) || (patch.d !== undefined && patch.d !== this.state.d);
     if (resized || "init" in patch || "seed" in patch) merged["moved"] = patch.moved ?? [];
-    if (this.state.model === "recorded" && !("file" in patch)) Object.assign(merged, { model: "sa", file: null });
+    const measured = Object.keys(patch).every((key) => key === "beta"); // of what is recorded beta changes the energy
+    if (this.state.model === "recorded" && !("file" in patch) && !measured) Object.assign(merged, { model: "sa", file: null });
     if ("model" in patch) merged["experiment"] = null;
     if (patch.d !== undefined && Array.isArray(merged["V"])) merged["V"] = null;
     this.asked = merged;
@@ -90,6 +91,7 @@ export class Explorer extends Announcer {
 
   /** Whether a key of the controls changes this run. */
   changes(key: string): boolean {
+    if (this.state.model === "recorded") return key === "beta" || key === "model";
     return this.state.experiment === null || (this.accepted?.controls?.includes(key) ?? false);
   }
 

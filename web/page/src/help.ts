@@ -5,8 +5,8 @@ import type { Shortcut } from "./keyboard";
 const HANDS: readonly [string, string][] = [
   ["Drag the stage", "turns the sphere"],
   ["Wheel or pinch", "zooms"],
-  ["Click a token", "selects it: its attention row lights up, its trail stays"],
-  ["Shift-drag a token", "moves its start (d = 2 or 3, while paused) and runs again"],
+  ["Click a token", "selects it: its attention row lights up, arrows say who pulls it"],
+  ["Drag a token", "takes it along, on the circle and the sphere, at any time: a new run begins there (with more than 256 tokens hold shift)"],
   ["Drag on the ribbon", "moves the play head"],
   ["Click in the matrix", "selects the token of that row"],
   ["Click in the phase diagram", "loads that exact run"],
@@ -34,7 +34,7 @@ export function fillHelp(shortcuts: readonly Shortcut[]): void {
   const keys = shortcuts.map((s) => [s.label, s.does] as const);
   dialog.append(
     element("div", { class: "dialogbar" }, element("h2", { id: "help-title" }, "Help"), close),
-    element("p", {}, "Tokens are points on a sphere; depth is time; attention moves them. The physics is computed once, by the library, and kept in this page: moving the play head computes nothing."),
+    element("p", {}, "Tokens are points on a sphere; depth is time; attention moves them. While the library computes a run, the page shows a preview of its own and says so. What has been computed is kept: moving the play head computes nothing."),
     table("Hands", HANDS, false),
     table("Keys", keys, true),
     table("Words", WORDS, false),

@@ -9,11 +9,12 @@ import type { Theme } from "./theme";
 const MOST = 8;
 const GLYPHS: Readonly<Record<(typeof SHAPES)[number], string>> = { circle: "●", square: "■", triangle: "▲", diamond: "◆", cross: "✚", star: "★", hexagon: "⬢", x: "✖" };
 
-const ENDS: Readonly<Record<Exclude<ColorMode, "cluster">, [string, string]>> = {
+const ENDS: Readonly<Record<Exclude<ColorMode, "cluster"> | "density", [string, string]>> = {
+  density: ["density 0", "∞"],
   start: ["starting angle −π", "π"],
   index: ["first token", "last token"],
   mass: ["mass of its cluster 0.001", "1"],
-  speed: [`speed 1e${SPEED_RANGE[0]}`, "1"],
+  speed: [`speed 10${"⁻"}${"⁰¹²³⁴"[-SPEED_RANGE[0]]}`, "1"],
 };
 
 export class Legend {
@@ -21,8 +22,8 @@ export class Legend {
 
   constructor(private readonly host: HTMLElement) {}
 
-  show(mode: ColorMode, shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, theme: Theme, shapes = false): void {
-    if (mode === "cluster") return this.clusters(shares, slots, shapes);
+  show(mode: ColorMode | "density", shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, theme: Theme, shapes = false, over = true): void {
+    if (mode === "cluster") return this.clusters(shares, slots, shapes, over);
     const key = `${mode}${theme.dark}`;
     if (key === this.key) return;
     this.key = key;
@@ -36,15 +37,16 @@ export class Legend {
     this.host.replaceChildren(element("span", {}, low), canvas, element("span", {}, high));
   }
 
-  private clusters(shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, shapes: boolean): void {
+  private clusters(shares: { byLabel: Float32Array; counts: Uint32Array } | null, slots: Uint16Array, shapes: boolean, over: boolean): void {
     if (shares === null) return;
     const heavy = [...shares.counts.keys()].filter((l) => (shares.counts[l] as number) > 1);
     heavy.sort((a, b) => (shares.byLabel[b] as number) - (shares.byLabel[a] as number));
     const shown = heavy.slice(0, MOST);
-    const key = shapes + shown.map((l) => `${slots[l]}:${shares.counts[l]}`).join();
+    const key = `${shapes}${over}` + shown.map((l) => `${slots[l]}:${shares.counts[l]}`).join();
     if (key === this.key) return;
     this.key = key;
     this.host.replaceChildren(
+      ...(shown.length === 0 ? [] : [over ? "Clusters at the end, by mass" : "Clusters, by mass"]),
       ...shown.map((label) => {
         const slot = slots[label] ?? label;
         const mark = element("b", { "aria-hidden": "true" }, shapes ? GLYPHS[SHAPES[clusterShape(slot)] ?? "circle"] : "●");

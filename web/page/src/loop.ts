@@ -1,7 +1,7 @@
 /** The animation loop, and everything that follows the play head. */
 import { alternative, honesty, kindInWords, runInWords, statusSentence } from "./words";
-import { byId, debounce, element, say } from "./dom";
-import { equationOf } from "./equation";
+import { byId, debounce, element, say, seldom } from "./dom";
+import { equationOf, lettersOf } from "./equation";
 import type { Explorer } from "./explorer";
 import type { Legend } from "./legend";
 import { Meter } from "./player";
@@ -9,7 +9,7 @@ import type { Beside } from "./panels/beside";
 import type { Ribbon } from "./ribbon";
 import type { Stage } from "./stage/stage";
 import { stageNote } from "./notes";
-import type { Axis } from "./state";
+import { axisOf, colorOf, type Axis } from "./state";
 import { nextTheme, type Theme } from "./theme";
 
 interface Parts {
@@ -62,7 +62,7 @@ let marked = "";
 function mark({ explorer, stage, legend, theme }: Parts): void {
   const { run, player, state } = explorer;
   if (run === null) return;
-  const key = [run.accepted.run, run.count, player.frame, state.view.color, state.view.marks, state.view.projection, theme().dark, run.done !== null].join();
+  const key = [run.accepted.run, run.count, player.frame, colorOf(state), state.view.marks, state.view.projection, theme().dark, run.done !== null].join();
   if (key === marked) return;
   marked = key;
   const data = stage.host.dataset;
@@ -71,7 +71,7 @@ function mark({ explorer, stage, legend, theme }: Parts): void {
   data["preview"] = String(run.preview);
   data["frame"] = String(player.frame);
   data["frames"] = String(run.count);
-  legend.show(state.view.color, stage.endShares, run.slots, theme(), state.view.marks === "shapes");
+  legend.show(run.accepted.density ? "density" : colorOf(state), stage.endShares, run.slots, theme(), state.view.marks === "shapes", run.done !== null);
   say(byId("note"), stageNote(run.accepted, state.view.projection, stage.kept, stage.enlarged));
 }
 
@@ -80,7 +80,7 @@ function wireRun({ explorer, ribbon, stage }: Parts): void {
   explorer.on("run", (run) => {
     const build = (): void => {
       if (explorer.run !== run) return;
-      ribbon.setRun(run, explorer.state.view.axis);
+      ribbon.setRun(run, axisOf(explorer.state));
       ribbon.show(explorer.player.position);
     };
     // The very first picture does not wait for the curves.
@@ -94,15 +94,15 @@ function wireRun({ explorer, ribbon, stage }: Parts): void {
   });
   explorer.on("moment", () => {
     stage.show(explorer.player.position);
-    ribbon.show(explorer.player.position);
+    ribbon.show(explorer.player.position, explorer.player.playing);
   });
   const axis = byId<HTMLSelectElement>("axis");
   axis.addEventListener("change", () => explorer.view({ axis: axis.value as Axis }));
-  let shown: Axis = explorer.state.view.axis;
+  let shown: Axis = axisOf(explorer.state);
   explorer.on("state", () => {
-    axis.value = explorer.state.view.axis;
-    if (explorer.run === null || shown === explorer.state.view.axis) return;
-    shown = explorer.state.view.axis;
+    axis.value = axisOf(explorer.state);
+    if (explorer.run === null || shown === axis.value) return;
+    shown = axis.value as Axis;
     ribbon.setRun(explorer.run, shown);
     ribbon.show(explorer.player.position);
   });
@@ -127,6 +127,14 @@ function wireTheme({ explorer, ribbon, theme }: Parts): void {
   apply();
 }
 
+/** A long equation is written smaller, as far as it can be read. */
+function fitEquation(): void {
+  const box = byId("equation");
+  box.style.fontSize = "";
+  if (box.scrollWidth <= box.clientWidth) return;
+  box.style.fontSize = `${Math.max(0.76, (1.02 * box.clientWidth) / box.scrollWidth)}rem`;
+}
+
 function wireWords({ explorer }: Parts): void {
   const status = (): void => {
     const { run, waiting, player } = explorer;
@@ -138,18 +146,22 @@ function wireWords({ explorer }: Parts): void {
     const { run, player, state } = explorer;
     if (run !== null && !player.playing) say(byId("alt"), alternative(run, player.frame, state.view.selected));
   });
+  const due = seldom();
   explorer.on("moment", () => {
-    status();
+    if (due(explorer.player.playing)) status();
     speak();
   });
   let typeset = "";
+  byId("equation-box").addEventListener("toggle", fitEquation);
   explorer.on("state", () => {
     const { view: _view, moved: _moved, preset: _preset, ...run } = explorer.state;
     const field = explorer.accepted?.field ?? null;
-    const key = JSON.stringify([run, field]);
+    const key = JSON.stringify([run, field, explorer.accepted?.known]);
     if (key === typeset) return;
     typeset = key;
-    byId("equation").replaceChildren(equationOf(explorer.state, field));
+    byId("equation").replaceChildren(equationOf(explorer.state, field, explorer.accepted?.known != null));
+    say(byId("equation-words"), lettersOf(explorer.state));
+    fitEquation();
   });
   explorer.on("selected", speak);
   explorer.on("run", (run) => {
@@ -159,7 +171,7 @@ function wireWords({ explorer }: Parts): void {
   });
   explorer.on("playing", status);
   explorer.on("done", (run) => {
-    if (run.done !== null) byId("honesty").replaceChildren(...honesty(run.done).map((text) => element("li", {}, text)));
+    if (run.done !== null) byId("honesty").replaceChildren(...honesty(run, run.done).map((text) => element("li", {}, text)));
   });
 }
 

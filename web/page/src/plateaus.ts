@@ -8,7 +8,7 @@ export interface Plateau {
   /** Null when it is too long for a double. */
   lifetime: number | null;
   /** Its width on the logarithmic axis. */
-  log10_lifetime?: number | null;
+  log10_lifetime: number;
 }
 
 /** The frame to go to from frame k: the start of the next plateau, or of the one before. */
@@ -25,7 +25,7 @@ export function plateauAt(plateaus: readonly Plateau[], k: number): Plateau | nu
 
 const SHORTEST = 3;
 
-/** Stretches of frames with the same number of clusters, fewer than tokens: as the server finds them. */
+/** Stretches of frames with the same number of clusters, fewer than tokens; a density has none. */
 export function plateausOf(frames: readonly { n: number; t: number; log10t: number; clusters: number }[]): Plateau[] {
   const shortest = Math.max(SHORTEST, Math.floor(frames.length / 40));
   const found: Plateau[] = [];
@@ -34,7 +34,8 @@ export function plateausOf(frames: readonly { n: number; t: number; log10t: numb
     const [first, last] = [frames[from]!, frames[k - 1]!];
     if (k < frames.length && frames[k]!.clusters === first.clusters) continue;
     if (k - from >= shortest && first.clusters <= Math.max(first.n / 2, 8)) {
-      found.push({ from, to: k - 1, clusters: first.clusters, lifetime: last.t - first.t, log10_lifetime: last.log10t - Math.max(first.log10t, -3) });
+      const lifetime = last.t - first.t;
+      found.push({ from, to: k - 1, clusters: first.clusters, lifetime: Number.isFinite(lifetime) ? lifetime : null, log10_lifetime: last.log10t - Math.max(first.log10t, -3) });
     }
     from = k;
   }

@@ -40,14 +40,14 @@ export class Presets {
     if (preset === undefined) return;
     const { view } = this.explorer.state;
     const given = (preset.state as { view?: object }).view ?? {};
-    this.explorer.load({ ...preset.state, preset: preset.id, view: { axis: preset.state.clock === "log" ? "log" : "linear", color: preset.state.d === 2 ? "start" : "cluster", theme: view.theme, panel: view.panel, ...given } });
+    this.explorer.load({ ...preset.state, preset: preset.id, view: { theme: view.theme, panel: view.panel, ...given } });
   }
 
   private show(): void {
     const { preset } = this.explorer.state;
     const found = this.list.find((p) => p.id === preset);
     this.select.value = found?.id ?? "";
-    const claim = byId("claim");
-    say(claim, found === undefined ? "" : `${found.claim} [${found.reference}]`);
+    say(byId("claim"), found?.claim ?? "");
+    say(byId("source"), found?.reference ?? "");
   }
 }

@@ -1,9 +1,9 @@
 /** The time ribbon: the whole life of a run at once, its plateaus shaded, a head to drag. */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { axisLabel, axisTick, axisValues, countLabel, countSplits, nearestFrame } from "./axis";
+import { axisLabel, axisTick, axisValues, countLabel, countSplits, nearestFrame, niceTicks } from "./axis";
 import { FONT } from "./canvas";
-import { element, say } from "./dom";
+import { element, say, seldom } from "./dom";
 import { compactNumber, lifetimeInWords, percent, plural } from "./numbers";
 import { plateauAt } from "./plateaus";
 import { SERIES, type Run, type SeriesName } from "./run";
@@ -16,6 +16,7 @@ const DASHES: Readonly<Record<SeriesName, number[]>> = { energy: [], clusters: [
 
 export class Ribbon {
   private readonly chips = new Map<string, HTMLElement>();
+  private readonly clock = element("dt", {}, "Time t");
   private readonly charts = element("div", { class: "pf-charts" });
   private readonly head = element("div", { class: "pf-head" });
   private readonly hover: HTMLElement;
@@ -26,6 +27,7 @@ export class Ribbon {
   private theme: Theme = LIGHT;
   private other: Run | null = null;
   private position = 0;
+  private readonly due = seldom();
   /** What the chips show now. */
   private told: { k: number; run: Run | null } = { k: -1, run: null };
   private readonly resizer: ResizeObserver;
@@ -44,8 +46,7 @@ export class Ribbon {
     for (const name of ["t", ...SERIES] as const) {
       const value = element("dd", { "data-value": name, "data-number": "" }, "–");
       this.chips.set(name, value);
-      const label = name === "t" ? "Time t" : LABELS[name];
-      list.append(element("div", { class: `pf-chip pf-${name}` }, element("dt", {}, label), value));
+      list.append(element("div", { class: `pf-chip pf-${name}` }, name === "t" ? this.clock : element("dt", {}, LABELS[name]), value));
     }
     return list;
   }
@@ -58,6 +59,7 @@ export class Ribbon {
   setRun(run: Run, axis: Axis): void {
     this.run = run;
     this.axis = axis;
+    say(this.clock, run.accepted.layers ? "Layer" : "Time t");
     this.rebuild();
   }
 
@@ -83,11 +85,11 @@ export class Ribbon {
   }
 
   /** The head at a real-valued frame; the chips show the whole frame under it. */
-  show(position: number): void {
+  show(position: number, moving = false): void {
     this.position = position;
     this.placeHead();
     const k = Math.floor(position + 1e-9);
-    if (k === this.told.k && this.run === this.told.run) return;
+    if ((k === this.told.k && this.run === this.told.run) || !this.due(moving)) return;
     const numbers = this.run?.numbers(k);
     if (!numbers) return;
     this.told = { k, run: this.run };
@@ -152,7 +154,7 @@ export class Ribbon {
         y: counts ? { distr: 3, range: (_u, _l, high) => [0.8, Math.max(2, high * 1.25)] } : { range: (_u, low) => [Math.min(0, low ?? 0), 1.02] },
       },
       axes: [
-        { ...axisBase, show: bottom, size: 22, gap: 4, label: axisLabel(axis, this.run?.state.h ?? 0.1), labelSize: 20, labelGap: -2, labelFont: `12px ${FONT}`, values: (_u, ticks) => ticks.map((x) => axisTick(axis, x)) },
+        { ...axisBase, show: bottom, size: 22, gap: 4, label: this.run?.accepted.layers && axis === "linear" ? "layer" : axisLabel(axis, this.run?.state.h ?? 0.1), splits: (u) => niceTicks(u.scales["x"]?.min ?? 0, u.scales["x"]?.max ?? 1, axis === "log" || (this.run?.accepted.layers ?? false)), labelSize: 20, labelGap: -2, labelFont: `12px ${FONT}`, values: (_u, ticks) => ticks.map((x) => axisTick(axis, x)) },
         { ...axisBase, size: 46, gap: 4, ...(counts ? { splits: (u: uPlot) => countSplits(u.scales["y"]?.max ?? 10), filter: (_u: uPlot, splits: number[]) => splits } : {}), values: (_u, ticks) => ticks.map((y) => (y === null ? "" : counts && !countLabel(y, ticks) ? "" : compactNumber(y))) },
       ],
       series: [
@@ -190,7 +192,11 @@ export class Ribbon {
     if (!numbers) return say(this.hover, "");
     const plateau = plateauAt(this.run?.plateaus ?? [], k as number);
     const rest = plateau === null ? "" : `; plateau of ${plural(plateau.clusters, "cluster")}, lifetime ${lifetimeInWords(plateau.lifetime)}`;
-    say(this.hover, `t = ${compactNumber(numbers.t)}: ${plural(numbers.clusters, "cluster")}, energy ${compactNumber(numbers.energy)}${rest}`);
+    const known = [
+      Number.isNaN(numbers.clusters) ? "" : plural(numbers.clusters, "cluster"),
+      Number.isNaN(numbers.energy) ? "" : `energy ${compactNumber(numbers.energy)}`,
+    ].filter(Boolean);
+    say(this.hover, `${(this.run as Run).moment(k as number)}: ${known.join(", ")}${rest}`);
   }
 
   private listen(plot: uPlot): void {

@@ -1,7 +1,8 @@
 /** One run kept in the page: its frames, its series, its plateaus. Scrubbing reads only from here. */
 import type { Frame } from "./frames";
-import type { Plateau } from "./plateaus";
-import type { Matrices } from "./sources/preview";
+import { plateausOf, type Plateau } from "./plateaus";
+import type { Known, Matrices } from "./sources/preview";
+import { compactNumber } from "./numbers";
 import { colorSlots, identitySlots } from "./slots";
 import type { Asked, State } from "./state";
 
@@ -15,10 +16,8 @@ export interface Done {
   steps: number;
   rejected: number;
   norm_drift: number | null;
-  energy_monotone: boolean;
   dtype: string;
   seconds: number;
-  plateaus: Plateau[];
   variance?: number[];
   /** By what tokens of R^d are divided in the frames. */
   scale?: number;
@@ -37,11 +36,17 @@ export interface Accepted {
   d: number;
   frames: number;
   space?: string;
+  /** How many attention matrices a frame has. */
+  heads?: number;
+  /** The frames are the layers of a model, and its dimension: the frames may need fewer. */
+  layers?: boolean;
+  width?: number;
   /** The masses of the frames are a density at points that do not move. */
   density?: boolean;
   /** What moves the tokens, as Python writes it, and the keys that change the run: where the controls do not make it. */
   field?: string | null;
   controls?: string[] | null;
+  known?: Known | null;
   radius?: number;
   python: string;
   toml?: string;
@@ -65,6 +70,8 @@ export class Run {
   done: Done | null = null;
   /** Place of each cluster label in the palette. */
   slots: Uint16Array;
+  plateaus: readonly Plateau[] = [];
+  private readonly reaches: number[] = [];
   error: { argument: string; message: string; fix: string } | null = null;
 
   constructor(
@@ -75,9 +82,10 @@ export class Run {
     this.slots = identitySlots(accepted.n);
   }
 
-  /** The run is over: its outcome is known, and with it which clusters last. */
+  /** The run is over: its outcome is known, and with it which clusters last and how long. */
   finish(done: Done): void {
     this.done = done;
+    this.plateaus = plateausOf(this.frames);
     this.slots = colorSlots(this.frames, this.accepted.n);
   }
 
@@ -107,22 +115,32 @@ export class Run {
     return this.done !== null || this.frames.length === this.accepted.frames ? end : Math.max(end, this.state.t1);
   }
 
-  get plateaus(): readonly Plateau[] {
-    return this.done?.plateaus ?? [];
+  /** Whether the energy only rose (for negative beta: fell); null where there is none. */
+  get monotone(): boolean | null {
+    const energy = this.series("energy");
+    if (!energy.every(Number.isFinite)) return null;
+    const slack = this.done?.dtype === "float32" ? 1e-6 : 1e-12;
+    const sign = this.state.beta < 0 ? -1 : 1;
+    return energy.every((value, k) => k === 0 || sign * (value - (energy[k - 1] as number)) >= -slack);
   }
 
-  /** Longest vector of the first and the last frame: the size of a picture that is not on the sphere. */
-  extent(): number {
-    let longest = 1e-9;
-    for (const frame of [this.frames[0], this.frames[this.last]]) {
-      if (frame === undefined) continue;
-      for (let i = 0; i < frame.n; i++) {
-        let square = 0;
-        for (let a = 0; a < frame.dshow; a++) square += (frame.points[i * frame.dshow + a] as number) ** 2;
-        if (Number.isFinite(square)) longest = Math.max(longest, Math.sqrt(square));
+  /** How a frame is placed in time, in words. */
+  moment(k: number, digits = 4): string {
+    return this.accepted.layers ? `layer ${k}` : `t = ${compactNumber(this.frames[k]?.t ?? 0, digits)}`;
+  }
+
+  /** Longest vector up to frame k: the size of a picture that is not on the sphere. */
+  extent(k = this.last): number {
+    for (let l = this.reaches.length; l <= Math.min(k, this.last); l++) {
+      const { n, dshow, points } = this.frames[l] as Frame;
+      let longest = this.reaches[l - 1] ?? 1e-9;
+      for (let i = 0; i < n; i++) {
+        const length = Math.hypot(...points.subarray(i * dshow, (i + 1) * dshow));
+        if (Number.isFinite(length)) longest = Math.max(longest, length);
       }
+      this.reaches.push(longest);
     }
-    return longest;
+    return this.reaches[Math.min(k, this.last)] ?? 1;
   }
 
   numbers(k: number): Numbers | null {

@@ -9,7 +9,7 @@ import type { Presets } from "./presets";
 import type { SharingPanel } from "./panels/sharing";
 import type { Stage } from "./stage/stage";
 import { mayMove, movedNow, nudged, turnStage } from "./staging";
-import { COLORS, type ColorMode } from "./state";
+import { colorOf, COLORS, type ColorMode } from "./state";
 import { nextTheme } from "./theme";
 
 interface Parts {
@@ -63,13 +63,13 @@ export function shortcuts(parts: Parts): Shortcut[] {
     entry("[", "[", "plateau before", () => plateau(explorer, -1)),
     entry("]", "]", "next plateau", () => plateau(explorer, 1)),
     entry("1 2 3 4 5 6 7 8 9", "1 to 9", "the first nine presets", (e) => presets.digit(Number(e.key))),
-    entry("+ =", "+", "raise beta", () => controls.nudgeBeta(1)),
-    entry("- _", "−", "lower beta", () => controls.nudgeBeta(-1)),
+    entry("+ =", "+", "raise β", () => controls.nudgeBeta(1)),
+    entry("- _", "−", "lower β", () => controls.nudgeBeta(-1)),
     entry(",", ",", "select the token before", () => nextToken(explorer, -1)),
     entry(".", ".", "select the next token", () => nextToken(explorer, 1)),
     entry("alt+ArrowLeft alt+ArrowRight alt+ArrowUp alt+ArrowDown", "alt + arrows", "turn the stage", (e) => turnStage(stage, e.key.slice(5).toLowerCase())),
     entry("alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown", "shift + alt + arrows", "move the selected token; a new run begins there", (e) => nudge(parts, e.key)),
-    entry("c", "c", "next colouring", () => explorer.view({ color: COLORS[(COLORS.indexOf(explorer.state.view.color) + 1) % COLORS.length] as ColorMode })),
+    entry("c", "c", "next colouring", () => explorer.view({ color: COLORS[(COLORS.indexOf(colorOf(explorer.state)) + 1) % COLORS.length] as ColorMode })),
     entry("t", "t", "light or dark", () => explorer.view({ theme: nextTheme(explorer.state.view.theme) })),
     entry("a", "a", "attention matrix", () => explorer.view({ panel: "attention" })),
     entry("p", "p", "phase diagram", () => explorer.view({ panel: "phase" })),

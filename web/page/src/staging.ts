@@ -4,7 +4,7 @@ import type { Explorer } from "./explorer";
 import { notice } from "./notices";
 import { compactNumber } from "./numbers";
 import { Stage } from "./stage/stage";
-import { asGiven, type ColorMode, type Marks, type Moved, type Projection } from "./state";
+import { asGiven, axisOf, colorOf, type ColorMode, type Marks, type Moved, type Projection } from "./state";
 import { prefersStill, type Theme } from "./theme";
 
 const TURN = 0.18;
@@ -96,8 +96,9 @@ function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
     stage.refresh();
   }
   const now = theme();
-  const changed = look.color !== view.color || look.projection !== view.projection || look.axis !== view.axis || look.shapes !== (view.marks === "shapes");
-  Object.assign(look, { color: view.color, projection: view.projection, axis: view.axis, shapes: view.marks === "shapes" });
+  const asked = { color: colorOf(explorer.state), projection: view.projection, axis: axisOf(explorer.state), shapes: view.marks === "shapes" };
+  const changed = Object.entries(asked).some(([key, value]) => look[key as keyof typeof asked] !== value);
+  Object.assign(look, asked);
   const camera = view.camera?.join() ?? "";
   if (camera !== aimed && explorer.pending) {
     aimed = camera;
@@ -110,7 +111,7 @@ function follow(explorer: Explorer, stage: Stage, theme: () => Theme): void {
   }
   if (look.theme !== now) stage.setTheme(now);
   else if (changed) stage.refresh();
-  byId<HTMLSelectElement>("color").value = view.color;
+  byId<HTMLSelectElement>("color").value = asked.color;
   byId<HTMLSelectElement>("projection").value = view.projection;
   byId<HTMLSelectElement>("marks").value = view.marks;
   byId("places-field").hidden = view.projection !== "axes" || (explorer.run?.accepted.d ?? 3) <= 3;

@@ -1,5 +1,6 @@
 /** The state of the page: the keys of its controls, as declared in Python, and how it is looked at. */
 import declared from "./declared.json";
+import type { Norm } from "./physics/field";
 
 export interface Choice {
   value: string | boolean;
@@ -22,6 +23,8 @@ export interface Control {
 export const CONTROLS: readonly Control[] = declared.controls;
 export const MOST_EIGENVALUES = declared.eigenvalues;
 export const AXES = ["linear", "log", "arc", "layer"] as const;
+/** What fits the run: see `axisOf` and `colorOf`. */
+export const USUAL = "usual";
 export const COLORS = ["cluster", "start", "index", "mass", "speed"] as const;
 export const PROJECTIONS = ["pca-end", "pca-now", "axes"] as const;
 export const THEMES = ["auto", "light", "dark"] as const;
@@ -38,8 +41,8 @@ export type Marks = (typeof MARKS)[number];
 export type Moved = [number, number[]];
 
 export interface View {
-  axis: Axis;
-  color: ColorMode;
+  axis: Axis | typeof USUAL;
+  color: ColorMode | typeof USUAL;
   projection: Projection;
   frame: number | null;
   selected: number | null;
@@ -62,7 +65,7 @@ export interface State {
   seed: number;
   init: string;
   file: string | null;
-  norm: "post" | "unit" | "depth";
+  norm: Norm;
   perceptron: number;
   heads: number;
   /** Null is the identity; a list is a diagonal; a list of rows is a whole matrix. */
@@ -85,9 +88,9 @@ export interface State {
 export type Asked = Record<string, unknown>;
 
 export const VIEW_DEFAULTS: Readonly<View> = Object.freeze({
-  axis: "linear", color: "cluster", projection: "pca-end", frame: null, selected: null, theme: "auto", panel: "attention", marks: "balls", camera: null, words: null,
+  axis: USUAL, color: USUAL, projection: "pca-end", frame: null, selected: null, theme: "auto", panel: "attention", marks: "balls", camera: null, words: null,
 });
-const VIEW_CHOICES: Readonly<Record<string, readonly unknown[]>> = { axis: AXES, color: COLORS, projection: PROJECTIONS, theme: THEMES, panel: PANELS, marks: MARKS };
+const VIEW_CHOICES: Readonly<Record<string, readonly unknown[]>> = { axis: [USUAL, ...AXES], color: [USUAL, ...COLORS], projection: PROJECTIONS, theme: THEMES, panel: PANELS, marks: MARKS };
 
 export function controlOf(key: string): Control {
   const found = CONTROLS.find((control) => control.key === key);
@@ -100,6 +103,12 @@ export function defaultState(): State {
   const run = Object.fromEntries(CONTROLS.map((control) => [control.key, control.default]));
   return { ...run, preset: null, file: null, V: null, moved: [], experiment: null, view: { ...VIEW_DEFAULTS } } as unknown as State;
 }
+
+/** Time as its frames lie in it. */
+export const axisOf = ({ view, clock }: State): Axis => (view.axis !== USUAL ? view.axis : clock === "log" ? "log" : "linear");
+
+/** On the circle a token keeps the colour of its first angle; of many dimensions and on the sphere that of its last cluster. */
+export const colorOf = ({ view, d }: State): ColorMode => (view.color !== USUAL ? view.color : d === 2 ? "start" : "cluster");
 
 /** Whether a state is run as its text says, and not as the controls do. */
 export const asGiven = (state: State): boolean => state.experiment !== null;

@@ -5,7 +5,7 @@ import type { Done, Run } from "./run";
 import type { State } from "./state";
 
 export function betaInWords(beta: number): string {
-  const value = `beta = ${compactNumber(beta)}`;
+  const value = `β = ${compactNumber(beta)}`;
   if (beta < 0) return `${value}: each token looks at those least like it`;
   if (beta === 0) return `${value}: every token sees all others alike`;
   if (beta <= 1) return `${value}: soft attention`;
@@ -46,12 +46,12 @@ export function kindInWords(kind: string): string {
 }
 
 /** The small print of a finished run. */
-export function honesty(done: Done): string[] {
-  if (done.steps === 0) return [done.dtype]; // recorded, not integrated
+export function honesty(run: Run, done: Done): string[] {
+  if (done.steps === 0) return run.accepted.run.startsWith("here") ? ["computed here", done.dtype] : [done.dtype]; // recorded, not integrated
   const steps = `${plural(done.steps, "step")}${done.rejected > 0 ? `, ${compactNumber(done.rejected)} rejected` : ""}`;
   return [
     `norm drift ${done.norm_drift === null ? "not finite" : compactNumber(done.norm_drift, 3)}`,
-    done.energy_monotone ? "energy monotone" : "energy not monotone",
+    ...(run.monotone === null ? [] : [run.monotone ? "energy monotone" : "energy not monotone"]),
     steps,
     done.dtype,
     `${compactNumber(done.seconds, 3)} s`,
@@ -68,12 +68,13 @@ export function statusSentence(run: Run | null, waiting: string | null, head: Mo
   if (waiting !== null) return waiting;
   if (run === null) return "No run yet.";
   if (run.error !== null) return `${run.error.message} ${run.error.fix}`.trim();
-  if (run.preview) return `Preview, computed in this page: t = ${compactNumber(run.frames[head.frame]?.t ?? 0)}. The library's own run is on its way.`;
+  if (run.preview) return `Preview, computed in this page: ${run.moment(head.frame)}. The library's own run is on its way.`;
   const kind = run.done === null ? "" : kindInWords(run.done.outcome.kind);
   if (run.done !== null && head.frame >= run.last) return `${kind[0]?.toUpperCase() ?? ""}${kind.slice(1)}: ${run.done.outcome.sentence}`;
-  const now = `t = ${compactNumber(run.frames[head.frame]?.t ?? 0)} of ${compactNumber(run.horizon)}`;
+  const now = `${run.moment(head.frame)} of ${compactNumber(run.horizon)}`;
   if (head.playing) return `Playing: ${now}.`;
-  return run.done === null ? `Running: ${now}.` : `Paused: ${now}. It ends: ${kind}.`;
+  if (run.done === null) return `Running: ${now}.`;
+  return `Paused: ${now}.${kind === KINDS["reached"] || kind === KINDS["recorded"] ? "" : ` It ends: ${kind}.`}`;
 }
 
 /** The picture in words, for those who do not see it. */
@@ -81,9 +82,9 @@ export function alternative(run: Run, k: number, selected: number | null): strin
   const frame = run.frames[k];
   if (frame === undefined) return "Nothing is drawn yet.";
   const where = dimensionInWords(run.accepted.d, run.accepted.space);
-  if (run.accepted.density) return `Frame ${k + 1} of ${run.count}, t = ${compactNumber(frame.t)}, ${where}. A density, drawn at ${frame.n} points.`;
+  if (Number.isNaN(frame.clusters)) return `Frame ${k + 1} of ${run.count}, ${run.moment(k)}, ${where}. ${run.accepted.density ? "A density" : "A Gaussian"}, drawn at ${frame.n} points.`;
   const parts = [
-    `Frame ${k + 1} of ${run.count}, t = ${compactNumber(frame.t)}, ${where}.`,
+    `Frame ${k + 1} of ${run.count}, ${run.moment(k)}, ${where}.`,
     `${plural(frame.n, "token")} in ${plural(frame.clusters, "cluster")};`,
     `the largest holds ${percent(frame.largest)} of the mass.`,
     Number.isFinite(frame.energy) ? `Energy ${compactNumber(frame.energy, 3)}, mean cosine ${compactNumber(frame.cosine, 3)}.` : "Without a sphere there is no cosine.",
@@ -98,5 +99,5 @@ export function alternative(run: Run, k: number, selected: number | null): strin
 
 /** One line that names the run, when the server sends none. */
 export function runInWords(state: State): string {
-  return `${state.n} tokens, d = ${state.d}, beta = ${compactNumber(state.beta)}, to t = ${compactNumber(state.t1)}, seed ${state.seed}`;
+  return `${state.n} tokens, d = ${state.d}, β = ${compactNumber(state.beta)}, to t = ${compactNumber(state.t1)}, seed ${state.seed}`;
 }

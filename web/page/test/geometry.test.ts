@@ -4,6 +4,7 @@ import { symmetricEigen } from "../src/stage/eigen";
 import { basisFor, keptShare, principalBasis, project } from "../src/stage/projection";
 import { nudged, withMoved } from "../src/staging";
 import { parseFrame } from "../src/frames";
+import { strokes } from "../src/stage/paths";
 import { frameBytes } from "./fixture";
 
 describe("eigenvectors", () => {
@@ -42,6 +43,29 @@ describe("projection", () => {
     const out = new Float32Array(3);
     project(circle, basisFor("pca-end", circle, null, [0, 1, 2]), out);
     expect([...out].map((x) => Number(x.toFixed(6)))).toEqual([0.6, 0.8, 0]);
+  });
+});
+
+describe("paths", () => {
+  /** Two tokens: one turns around the pole at an even pace, one rests and then jumps. */
+  const places = Array.from({ length: 60 }, (_, k) => Float32Array.of(Math.cos(0.02 * k), Math.sin(0.02 * k), 0, 0, 0, k < 40 ? 1 : -1));
+  const at = (k: number): Float32Array => places[k] as Float32Array;
+  it("take few strokes, and each is as near as the tolerance says", () => {
+    const found = strokes(at, 0, 0, 59, 0.004);
+    expect(found.length).toBeLessThan(10);
+    expect([found[0]![0], found.at(-1)![1]]).toEqual([0, 59]);
+    found.forEach(([a, b], m) => {
+      if (m > 0) expect(a).toBe(found[m - 1]![1]);
+      for (let k = a; k <= b; k++) {
+        const u = (k - a) / (b - a);
+        const miss = [0, 1, 2].map((c) => (1 - u) * at(a)[c]! + u * at(b)[c]! - at(k)[c]!);
+        expect(Math.hypot(...miss)).toBeLessThan(0.004);
+      }
+    });
+    expect(strokes(at, 0, 0, 59, 0.04).length).toBeLessThan(found.length);
+  });
+  it("leave out rest and jumps", () => {
+    expect(strokes(at, 1, 0, 59)).toEqual([]);
   });
 });
 

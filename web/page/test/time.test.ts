@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { axisTick, axisValues, countSplits, nearestFrame } from "../src/axis";
-import { jump, plateauAt } from "../src/plateaus";
+import { axisTick, axisValues, countSplits, nearestFrame, niceTicks } from "../src/axis";
+import { jump, plateauAt, plateausOf } from "../src/plateaus";
 import { Meter, Player } from "../src/player";
 import { stageNote } from "../src/notes";
 import { axisTicks } from "../src/panels/phasemap";
-import { niceTicks } from "../src/stage/rainbow";
 import { madeRun } from "./fixture";
 
 const plateaus = [
-  { from: 3, to: 8, clusters: 5, lifetime: 2 },
-  { from: 12, to: 40, clusters: 3, lifetime: 90 },
+  { from: 3, to: 8, clusters: 5, lifetime: 2, log10_lifetime: 1 },
+  { from: 12, to: 40, clusters: 3, lifetime: 90, log10_lifetime: 2 },
 ];
 
 describe("plateaus", () => {
@@ -24,6 +23,36 @@ describe("plateaus", () => {
   it("knows where a frame lies", () => {
     expect(plateauAt(plateaus, 8)?.clusters).toBe(5);
     expect(plateauAt(plateaus, 9)).toBeNull();
+  });
+});
+
+describe("what a run says of itself", () => {
+  const counts = [8, 8, 5, 5, 5, 5, 5, 2, 2, 2, 2, 2];
+  const made = counts.map((clusters, k) => ({ points: Array.from({ length: 8 }, () => [1, 0, 0]), clusters, t: 10 ** k }));
+  it("finds plateaus of fewer clusters than tokens, and how long they last", () => {
+    const run = madeRun(made);
+    expect(run.plateaus).toEqual([]); // not before it is over
+    run.finish({ outcome: { kind: "reached", sentence: "" }, steps: 1, rejected: 0, norm_drift: 0, dtype: "float64", seconds: 0 });
+    expect(run.plateaus.map(({ from, to, clusters }) => [from, to, clusters])).toEqual([[2, 6, 5], [7, 11, 2]]);
+    expect(run.plateaus[0]!.lifetime).toBe(1e6 - 1e2);
+    expect(run.plateaus[0]!.log10_lifetime).toBeCloseTo(4, 12);
+    expect(run.monotone).toBe(true);
+    run.frames[3]!.energy = 0.2;
+    expect(run.monotone).toBe(false);
+    run.frames[3]!.energy = NaN;
+    expect(run.monotone).toBeNull();
+  });
+  it("counts a stretch of three frames, and none of many clusters", () => {
+    const frames = [5, 5, 3, 3, 3, 3, 2, 1, 1, 1].map((clusters, t) => ({ n: 5, t, log10t: Math.log10(t), clusters }));
+    expect(plateausOf(frames).map(({ from, to, clusters, lifetime }) => [from, to, clusters, lifetime])).toEqual([[2, 5, 3, 3], [7, 9, 1, 2]]);
+    expect(plateausOf(frames.map((frame) => ({ ...frame, clusters: NaN })))).toEqual([]); // a density has none
+    expect(plateausOf(Array.from({ length: 5 }, (_, t) => ({ n: 64, t, log10t: t, clusters: 40 })))).toEqual([]);
+  });
+  it("speaks of layers where the frames are layers", () => {
+    const run = madeRun(made);
+    expect(run.moment(2)).toBe("t = 100");
+    run.accepted.layers = true;
+    expect(run.moment(2)).toBe("layer 2");
   });
 });
 

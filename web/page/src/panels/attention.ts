@@ -25,6 +25,8 @@ export class AttentionPanel {
   private readonly why = element("div", { class: "facts", id: "why" });
   private readonly heads = element("div", { class: "heads", role: "group", "aria-label": "Head" });
   private readonly order = element("select", { id: "order" }, ...ORDERS.map(([value, text]) => element("option", { value }, text)));
+  private readonly top = element("div", { class: "panelbar" });
+  private readonly note = element("div");
   private head = 0;
   private answer: Omit<AttentionAnswer, "values"> | null = null;
   private readonly scale = element("p", { class: "scale small" });
@@ -38,9 +40,9 @@ export class AttentionPanel {
   private rowFetching = new AbortController();
 
   constructor(private readonly explorer: Explorer, private readonly theme: () => Theme, private readonly rowChanged: (row: Float32Array | null, moved: boolean) => void, private readonly forcesChanged: (forces: Forces | null) => void) {
-    const top = element("div", { class: "panelbar" }, element("label", {}, "Order by ", this.order), this.heads);
-    const note = element("div", {}, element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.scale);
-    byId("attention").append(top, this.canvas, note, this.why, this.facts, this.curve, this.leaders);
+    this.top.append(element("label", {}, "Order by ", this.order), this.heads);
+    this.note.append(element("p", { class: "small" }, "A row shows whom a token looks at; brighter is more."), this.scale);
+    byId("attention").append(this.top, this.canvas, this.note, this.why, this.facts, this.curve, this.leaders);
     this.order.value = "cluster";
     this.order.addEventListener("change", () => void this.load());
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -52,6 +54,11 @@ export class AttentionPanel {
     explorer.on("moment", () => this.follow());
     explorer.on("frames", () => this.follow());
     new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  /** Matrices that a frame of the present run has. */
+  private get count(): number {
+    return this.explorer.run?.accepted.heads ?? this.explorer.state.heads;
   }
 
   private get visible(): boolean {
@@ -68,12 +75,13 @@ export class AttentionPanel {
     this.setRow(null);
     this.explain(null);
     this.reveal(false);
-    say(this.facts, SITE === undefined ? "This matrix comes when the run is done and the head rests." : "This page has no server: it knows no matrix of this run.");
+    const none = this.explorer.run?.accepted.density ? "A density has no attention matrix." : "What moves these tokens has no attention matrix.";
+    say(this.facts, this.count === 0 ? none : SITE === undefined ? "The matrix comes when the run is done and the play head rests." : "This page has no server: it knows no matrix of this run.");
   }
 
   /** A box without a matrix is not shown. */
   private reveal(shown: boolean): void {
-    for (const part of [this.canvas, this.curve, this.leaders, this.scale]) part.hidden = !shown;
+    for (const part of [this.top, this.canvas, this.curve, this.leaders, this.note]) part.hidden = !shown;
   }
 
   /** Whether the matrix of the present run can be computed here. */
@@ -97,7 +105,7 @@ export class AttentionPanel {
     this.explain(token === null ? null : forcesOf(this.field, frame, token));
     if (!this.visible) return;
     this.prepare(found.bins, found.matrix);
-    this.describe(found, frame.t);
+    this.describe(found, run.moment(player.frame));
     this.draw();
   }
 
@@ -110,8 +118,8 @@ export class AttentionPanel {
   }
 
   private showHeads(): void {
-    const count = this.explorer.state.heads;
-    this.head = Math.min(this.head, count - 1);
+    const { count } = this;
+    this.head = Math.max(0, Math.min(this.head, count - 1));
     this.heads.replaceChildren();
     if (count < 2) return;
     for (let h = 0; h < count; h++) {
@@ -129,7 +137,7 @@ export class AttentionPanel {
   async load(): Promise<void> {
     const { run, player } = this.explorer;
     this.follow();
-    if (run === null || run.done === null || player.playing || SITE !== undefined) return;
+    if (run === null || run.done === null || player.playing || SITE !== undefined || this.count === 0) return;
     if (!this.live) void this.loadRow();
     const key = [run.accepted.run, player.frame, this.head, this.order.value].join("/");
     if (!this.visible || key === this.shown) return;
@@ -141,7 +149,7 @@ export class AttentionPanel {
       this.answer = answer;
       this.shown = key;
       this.prepare(answer.bins, decodeFloats(answer.values));
-      this.describe(answer, run.frames[player.frame]?.t ?? 0);
+      this.describe(answer, run.moment(player.frame));
       this.draw();
     } catch (error) {
       if ((error as Error).name !== "AbortError") say(this.facts, `No matrix: ${(error as Error).message}.`);
@@ -167,17 +175,17 @@ export class AttentionPanel {
     this.scale.replaceChildren("0 ", bar, ` ${compactNumber(top, 2)}, the middle ${compactNumber(top / 4, 2)}`);
   }
 
-  private describe(answer: Omit<AttentionAnswer, "values">, t: number): void {
+  private describe(answer: Omit<AttentionAnswer, "values">, moment: string): void {
     const mean = answer.entropy.reduce((a, b) => a + b, 0) / Math.max(1, answer.entropy.length);
     const playing = this.explorer.player.playing || this.live;
     const rank = answer.rank === null ? (playing ? "" : "effective rank not computed for so many tokens, ") : `effective rank ${compactNumber(answer.rank, 3)}, `;
     const binned = answer.binned ? ` Binned: ${answer.n} tokens in ${answer.bins} rows.` : "";
-    say(this.facts, `At t = ${compactNumber(t)}: ${rank}mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
+    say(this.facts, `At ${moment}: ${rank}mean row entropy ${compactNumber(mean, 3)} of at most ${compactNumber(Math.log(answer.n), 3)}.${binned}`);
     this.canvas.setAttribute("aria-label", `Attention matrix, ${answer.n} by ${answer.n}, ordered by ${this.order.value}. Rows look at columns.`);
     this.leaders.replaceChildren();
     if (this.explorer.player.playing || SITE !== undefined) return;
-    this.leaders.append("Leaders: ");
-    if (answer.leaders.length === 0) this.leaders.append("none");
+    if (answer.leaders.length === 0) return;
+    this.leaders.append("Leaders, to whom some token pays more than half of its attention: ");
     for (const token of answer.leaders.slice(0, 12)) {
       const button = element("button", { type: "button", class: "chip" }, String(token));
       button.setAttribute("aria-label", `Select leader, token ${token}`);
@@ -197,7 +205,7 @@ export class AttentionPanel {
   private async loadRow(): Promise<void> {
     const { run, player, state } = this.explorer;
     const token = state.view.selected;
-    if (run === null || run.done === null || token === null || player.playing || SITE !== undefined) return;
+    if (run === null || run.done === null || token === null || player.playing || SITE !== undefined || this.count === 0) return;
     this.rowFetching.abort();
     this.rowFetching = new AbortController();
     try {

@@ -19,38 +19,60 @@ export function positionAt(run: Run, t: number): number {
 export class Beside {
   private stage: Stage | null = null;
   private kept: Run | null = null;
+  /** Whether both are drawn in one picture. */
+  private laid = false;
 
   constructor(private readonly explorer: Explorer, private readonly main: Stage, private readonly ribbon: Ribbon, private readonly theme: () => Theme) {
     byId("compare").addEventListener("click", () => (this.kept === null ? this.keep() : this.drop()));
+    byId("lay").addEventListener("click", () => this.lay(!this.laid));
     explorer.on("moment", () => this.show());
-    explorer.on("run", () => this.ribbon.beside(this.kept));
+    explorer.on("run", () => {
+      this.name();
+      this.lay(this.laid);
+    });
   }
 
   private keep(): void {
     const run = this.explorer.run;
     if (run === null) return;
     this.kept = run;
-    byId("beside").hidden = false;
     byId("compare").setAttribute("aria-pressed", "true");
-    say(byId("compare"), "Let the other go");
+    say(byId("compare"), "End comparison");
     say(byId("beside-words"), `Kept: ${caption(run)}`);
     this.stage = new Stage(byId("beside-stage"), { select: () => undefined, over: () => false, grab: () => false, move: () => undefined, turned: (camera) => this.main.aim(camera) });
     this.stage.still = this.main.still;
     this.stage.labels = this.main.labels;
     this.stage.setTheme(this.theme());
     this.stage.setRun(run);
-    this.ribbon.beside(run);
+    this.lay(false);
+  }
+
+  /** Both in one picture, where they live in the same space, or beside each other. */
+  private lay(asked: boolean): void {
+    const { kept } = this;
+    const fits = kept !== null && this.main.fits(kept);
+    this.laid = asked && fits;
+    byId("lay").hidden = !fits;
+    byId("lay").setAttribute("aria-pressed", String(this.laid));
+    byId("beside").hidden = kept === null || this.laid;
+    this.main.lay(this.laid ? kept : null);
+    this.name();
     this.show();
+  }
+
+  /** What stands left, and the curves of both. */
+  private name(): void {
+    this.ribbon.beside(this.kept);
+    say(byId("stage-words"), this.kept === null || this.explorer.run === null ? "" : `Now: ${caption(this.explorer.run)}${this.laid ? `; hollow: ${caption(this.kept)}` : ""}`);
   }
 
   private drop(): void {
     this.kept = null;
     this.stage?.dispose();
     this.stage = null;
-    byId("beside").hidden = true;
     byId("compare").setAttribute("aria-pressed", "false");
     say(byId("compare"), "Compare");
-    this.ribbon.beside(null);
+    this.lay(false);
   }
 
   private show(): void {
@@ -58,12 +80,14 @@ export class Beside {
     const { run, player } = this.explorer;
     const k = Math.floor(player.position);
     const [a, b] = [run?.frames[k]?.t ?? 0, run?.frames[k + 1]?.t ?? run?.frames[k]?.t ?? 0];
-    this.stage.show(positionAt(this.kept, a + (player.position - k) * (b - a)));
+    const position = positionAt(this.kept, a + (player.position - k) * (b - a));
+    if (this.laid) this.main.showLaid(position);
+    else this.stage.show(position);
   }
 
   /** Called after the main stage has drawn. */
   render(): void {
-    if (this.stage === null) return;
+    if (this.stage === null || this.laid) return;
     const { look } = this.stage;
     const { color, shapes, theme } = this.main.look;
     if (look.theme !== theme) this.stage.setTheme(theme);

@@ -18,7 +18,7 @@ const SIDE = 480;
 const CARD = [1200, 630] as const;
 
 export const caption = ({ state, accepted }: Run): string =>
-  state.model === "recorded" || asGiven(state) ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
+  accepted.density ? "a density" : state.model === "recorded" || asGiven(state) ? `${accepted.n} tokens` : `${state.model.toUpperCase()}   β = ${compactNumber(state.beta)}   n = ${accepted.n}   d = ${accepted.d}`;
 
 function sheet(width: number, height: number): CanvasRenderingContext2D {
   const canvas = document.createElement("canvas");
@@ -39,7 +39,7 @@ function pictureOf(context: CanvasRenderingContext2D, stage: Stage, run: Run, fr
   context.fillStyle = theme.ink;
   context.fillText(caption(run), 14, height - 18);
   context.textAlign = "right";
-  context.fillText(`t = ${compactNumber(run.frames[frame]?.t ?? 0, 3)}`, width - 14, height - 18);
+  context.fillText(run.moment(frame, 3), width - 14, height - 18);
   context.textAlign = "left";
   return context.getImageData(0, 0, width, height);
 }
@@ -88,7 +88,7 @@ export async function cardOf(explorer: Explorer, stage: Stage, theme: Theme, tit
   write("pushforward", 66, "700 26px", theme.accent);
   write(title, 128, "700 36px", theme.ink);
   write(caption(run), 300, "24px", theme.muted);
-  write(`t = ${compactNumber(frame.t)}:  ${plural(frame.clusters, "cluster")}, the largest with ${percent(frame.largest)}`, 340, "24px", theme.ink);
+  write(`${run.moment(frame.index)}:  ${plural(frame.clusters, "cluster")}, the largest with ${percent(frame.largest)}`, 340, "24px", theme.ink);
   curves(context, run, frame.index, theme, left, 430, width - left - 40, 140);
   return new Promise((resolve, reject) => context.canvas.toBlob((blob) => (blob === null ? reject(new Error("no picture")) : resolve(blob)), "image/png"));
 }

@@ -3,7 +3,7 @@ import type { PhaseAnswer, PhaseAxis } from "../api";
 import { FONT, type Paper } from "../canvas";
 import { compactNumber } from "../numbers";
 import { ramp, rgbToCss } from "../palette";
-import { niceTicks } from "../stage/rainbow";
+import { niceTicks } from "../axis";
 import type { Theme } from "../theme";
 
 const MARGIN = { left: 58, right: 64, top: 10, bottom: 46 };

@@ -22,7 +22,8 @@ const start = (run: Run) => run.frames[0]!;
 const endClusters = (run: Run): string => plural(end(run).clusters, "cluster");
 
 export const SENTENCE = declared.sentence;
-const words = (more: Partial<View>): Partial<View> => ({ panel: "story", words: SENTENCE, ...more });
+const STORY: Partial<View> = { panel: "story" };
+const words: Partial<View> = { ...STORY, words: SENTENCE };
 
 /** Mean length of the third coordinate. */
 const height = ({ points, n }: Run["frames"][number]): number => Array.from({ length: n }, (_, i) => Math.abs(points[3 * i + 2] as number)).reduce((a, b) => a + b, 0) / n;
@@ -40,7 +41,7 @@ export const STEPS: readonly Step[] = [
     explanation: (run) =>
       `They drew together: from ${plural(start(run).clusters, "cluster")} to ${endClusters(run)} at t = ${compactNumber(end(run).t)}, the mean cosine from ${compactNumber(start(run).cosine, 2)} to ${compactNumber(end(run).cosine, 2)}. Attention averages, and whoever averages comes closer. Select a word to see who pulls it.`,
     reference: "geshkovski2023clusters",
-    state: { ...state(0), view: words({ color: "cluster" }) },
+    state: { ...state(0), view: words },
   },
   {
     title: "What values do",
@@ -51,7 +52,7 @@ export const STEPS: readonly Step[] = [
     explanation: (run) =>
       `The mean distance from the plane of the equator went from ${compactNumber(height(start(run)), 2)} to ${compactNumber(height(end(run)), 2)}. Queries and keys choose whom a token listens to; the largest eigenvalues of V choose the directions that survive.`,
     reference: "geshkovski2023clusters",
-    state: { ...state(1), view: words({ color: "cluster" }) },
+    state: { ...state(1), view: words },
   },
   {
     title: "Clusters emerge",
@@ -60,9 +61,9 @@ export const STEPS: readonly Step[] = [
     choices: ["Spread out evenly", "Gather in a few clusters", "Meet in one point at once"],
     verdict: (run) => (end(run).clusters <= 1 ? 2 : end(run).clusters < end(run).n / 2 ? 1 : 0),
     explanation: (run) =>
-      `They gathered: ${plural(start(run).clusters, "cluster")} at the start, ${endClusters(run)} at t = ${compactNumber(end(run).t)}. Nobody told them how many.${run.done?.energy_monotone ? " The energy only went up: attention climbs it, like a gradient flow in disguise." : ""}`,
+      `They gathered: ${plural(start(run).clusters, "cluster")} at the start, ${endClusters(run)} at t = ${compactNumber(end(run).t)}. Nobody told them how many.${run.monotone ? " The energy only went up: attention climbs it, like a gradient flow in disguise." : ""}`,
     reference: "geshkovski2023perspective",
-    state: { ...state(2), view: { panel: "story", color: "cluster" } },
+    state: { ...state(2), view: STORY },
   },
   {
     title: "Temperature",
@@ -73,7 +74,7 @@ export const STEPS: readonly Step[] = [
     explanation: (run) =>
       `${endClusters(run)}: the largest holds ${percent(end(run).largest)} of the mass. For small β a theorem says that almost every start ends in a single point. The clusters of before were a matter of temperature, and of patience.`,
     reference: "geshkovski2023perspective",
-    state: { ...state(3), view: { panel: "story", color: "cluster" } },
+    state: { ...state(3), view: STORY },
   },
   {
     title: "A plateau that lasts",
@@ -87,7 +88,7 @@ export const STEPS: readonly Step[] = [
       return `They wait.${life} Two clusters an angle apart attract with a force that is exponentially small in β, so a picture that looks final is only metastable. Press [ and ] to jump between the plateaus.`;
     },
     reference: "geshkovski2024metastability",
-    state: { ...state(4), view: { panel: "story", color: "start", axis: "log" } },
+    state: { ...state(4), view: STORY },
   },
   {
     title: "The staircase",
@@ -98,7 +99,7 @@ export const STEPS: readonly Step[] = [
     explanation: (run) =>
       `${plural(run.plateaus.length, "plateau")}, from ${plural(start(run).clusters, "cluster")} down to ${endClusters(run)}: every stair is one merger of the two clusters that stood closest, and the next one takes exponentially longer, because its gap is wider. The run ends at t = ${compactNumber(end(run).t)}.`,
     reference: "geshkovski2024metastability",
-    state: { ...state(5), view: { panel: "story", color: "start", axis: "log" } },
+    state: { ...state(5), view: STORY },
   },
   {
     title: "Causal attention",
@@ -120,7 +121,7 @@ export const STEPS: readonly Step[] = [
     explanation: (run) =>
       `The mean cosine at the end is ${compactNumber(end(run).cosine, 2)}, and ${plural(end(run).clusters, "cluster")} are counted: no two tokens meet for good. How much noise it takes to undo all gathering is a phase transition: in the limit of many tokens there is a threshold above which the uniform cloud is stable.`,
     reference: "mun2026phase",
-    state: { ...state(7), view: { panel: "story", color: "start" } },
+    state: { ...state(7), view: { ...STORY, color: "start" } },
   },
   {
     title: "Frozen is not converged",
@@ -130,7 +131,7 @@ export const STEPS: readonly Step[] = [
     verdict: (run) => (/diverged/.test(run.done?.outcome.kind ?? "") ? 2 : end(run).clusters <= 1 ? 0 : 1),
     explanation: (run) =>
       `The page says: “${run.done?.outcome.sentence ?? "the run is not over"}” There are still ${endClusters(run)}. They attract each other with a force so small that adding it to a position changes no digit. A program that stops here and reports success reports its own rounding.`,
-    state: { ...state(8), view: { panel: "story", color: "cluster" } },
+    state: { ...state(8), view: STORY },
   },
   {
     title: "A trained model",

@@ -56,7 +56,13 @@ export class StoryPanel {
     begin.addEventListener("click", () => this.show(0));
     const opening = element("section", { class: "chapter opening" }, element("h2", {}, "What do words do inside a Transformer?"),
       element("p", {}, "They move. Every layer pulls every word toward the words it attends to, and depth is time. This page lets you watch, touch and compute that motion."),
-      element("p", {}, `A story in ${STEPS.length} short chapters: each sets the stage, asks what you expect, plays, and explains. Scroll, or press Begin. Or play with the sphere: drag it, grab a token, move β.`), begin);
+      element("p", {}, `A story in ${STEPS.length} short chapters: each sets the stage, asks what you expect, plays, and explains. Or just play: turn the sphere, grab a token, move β.`), begin);
+    const contents = element("ol", { class: "contents" }, ...STEPS.map(({ title }, k) => {
+      const link = element("button", { type: "button" }, title);
+      link.addEventListener("click", () => this.show(k));
+      return element("li", {}, link);
+    }));
+    opening.append(contents);
     byId("story").append(opening, ...this.chapters.map(({ node }) => node));
     this.chapters.forEach((chapter, k) => chapter.main.addEventListener("click", () => this.advance(k)));
     const watcher = new IntersectionObserver((entries) => this.scrolled(entries), { rootMargin: MIDDLE });

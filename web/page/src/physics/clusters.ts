@@ -1,13 +1,13 @@
 /** Clusters of a frame, with names that last: chains of tokens within a radius. */
 
-/** A number per token: the same for tokens that a chain of steps of at most `radius` (an angle) joins. */
-export function components(x: Float64Array, n: number, d: number, radius: number): Int32Array {
+/** A number per token: the same for tokens that a chain of steps of at most `radius` (an angle, without a sphere a length) joins. */
+export function components(x: Float64Array, n: number, d: number, radius: number, round = true): Int32Array {
   const parent = Int32Array.from({ length: n }, (_, i) => i);
   const root = (i: number): number => {
     while (parent[i] !== i) i = parent[i] = parent[parent[i] as number] as number;
     return i;
   };
-  const reach = 4 * Math.sin(radius / 2) ** 2; // of a squared chord
+  const reach = round ? 4 * Math.sin(radius / 2) ** 2 : radius ** 2; // of a squared chord
   const far = Math.sqrt(reach);
   const order = Int32Array.from({ length: n }, (_, i) => i).sort((i, j) => (x[i * d] as number) - (x[j * d] as number));
   for (let a = 0; a < n; a++) {

@@ -17,7 +17,32 @@ export interface Field {
   heads: readonly Head[];
   /** Adds c relu(x) to the drive of every token. */
   perceptron?: number;
-  norm?: "post" | "unit" | "depth";
+  norm?: Norm;
+  /** When Mix-LN turns from Post-LN to Pre-LN. */
+  change?: number;
+}
+
+/** Where the layer norm sits; after the third the tokens have lengths of their own, and the field reads their directions. */
+export type Norm = "post" | "unit" | "depth" | "pre" | "peri" | "scaled" | "mix";
+const WITH_LENGTHS: readonly Norm[] = ["pre", "peri", "scaled", "mix"];
+
+/** Whether tokens leave the sphere. */
+export const leaves = ({ norm = "post" }: Field): boolean => WITH_LENGTHS.includes(norm);
+
+/** All tokens scaled to length one. */
+export function onSphere(x: Float64Array, n: number, d: number): void {
+  for (let i = 0; i < n; i++) {
+    const scale = 1 / Math.sqrt(dot(x, i, x, i, d));
+    for (let c = 0; c < d; c++) x[i * d + c]! *= scale;
+  }
+}
+
+/** What the field reads of the tokens. */
+function seen(field: Field, x: Float64Array): Float64Array {
+  if (!leaves(field)) return x;
+  const directions = x.slice();
+  onSphere(directions, field.n, field.d);
+  return directions;
 }
 
 /** y_i = M x_i for every token. */
@@ -132,15 +157,16 @@ function attend(field: Field, head: Head, x: Float64Array, out: Float64Array): v
 
 /** By how much the norm multiplies the drive A_i of a token. */
 function speed({ norm, d }: Field, out: Float64Array, i: number, t: number): number {
-  if (norm === "depth") return 1 / Math.sqrt(1 + t);
-  if (norm !== "unit") return 1;
+  if (norm === "depth" || norm === "scaled") return 1 / Math.sqrt(1 + t);
+  if (norm !== "unit" && norm !== "peri") return 1;
   const length = Math.sqrt(dot(out, i, out, i, d));
   return length > 0 ? 1 / length : 1;
 }
 
-/** dx_i/dt = P_{x_i} s_i [ sum_h sum_j A^h_ij V_h x_j + c relu(x_i) ]; for USA without Z, times e^{-|beta|}. */
-export function velocity(field: Field, x: Float64Array, out: Float64Array, t = 0): void {
+/** dx_i/dt = P_{x_i} s_i [ sum_h sum_j A^h_ij V_h x_j + c relu(x_i) ], with lengths without P; for USA without Z, times e^{-|beta|}. */
+export function velocity(field: Field, points: Float64Array, out: Float64Array, t = 0): void {
   const { n, d, perceptron = 0, norm = "post" } = field;
+  const x = seen(field, points);
   out.fill(0);
   for (const head of field.heads) attend(field, head, x, out);
   if (perceptron !== 0) for (let m = 0; m < n * d; m++) out[m]! += perceptron * Math.max(0, x[m] as number);
@@ -150,12 +176,17 @@ export function velocity(field: Field, x: Float64Array, out: Float64Array, t = 0
       for (let c = 0; c < d; c++) out[i * d + c]! *= s;
     }
   }
+  if (!tangential(field, t)) return;
   tangent(x, out, n, d);
 }
 
+/** Whether the field moves no token along itself now. */
+const tangential = (field: Field, t: number): boolean => (field.norm === "mix" ? t < (field.change ?? 0) : !leaves(field));
+
 /** The attention matrix of one head, row by row; rows sum to one. */
-export function attentionMatrix(field: Field, x: Float64Array, h: number): Float32Array {
+export function attentionMatrix(field: Field, points: Float64Array, h: number): Float32Array {
   const { n, d } = field;
+  const x = seen(field, points);
   const head = field.heads[h] as Head;
   const [q, k] = [times(head.Q, x, n, d), times(head.K, x, n, d)];
   const row = new Float64Array(n);
@@ -175,8 +206,9 @@ export interface Pull {
 }
 
 /** All pulls on token i, in its tangent space: their sum is its velocity. */
-export function pulls(field: Field, x: Float64Array, i: number, t = 0): Pull[] {
+export function pulls(field: Field, points: Float64Array, i: number, t = 0): Pull[] {
   const { n, d, perceptron = 0 } = field;
+  const x = seen(field, points);
   const row = new Float64Array(n);
   const drive = new Float64Array(n * d);
   const found: Pull[] = [];
@@ -197,8 +229,9 @@ export function pulls(field: Field, x: Float64Array, i: number, t = 0): Pull[] {
   if (perceptron !== 0) add(null, null, (c) => perceptron * Math.max(0, x[i * d + c] as number));
   const s = speed(field, drive, i, t);
   const square = dot(x, i, x, i, d);
+  const round = tangential(field, t) ? 1 : 0;
   for (const { vector } of found) {
-    const along = vector.reduce((sum, part, c) => sum + part * (x[i * d + c] as number), 0) / square;
+    const along = round * vector.reduce((sum, part, c) => sum + part * (x[i * d + c] as number), 0) / square;
     vector.forEach((part, c) => (vector[c] = s * (part - along * (x[i * d + c] as number))));
   }
   return found;

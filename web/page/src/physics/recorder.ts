@@ -1,7 +1,7 @@
 /** Frames of a preview: the same numbers as the server's, measured here. */
 import type { Frame } from "../frames";
 import { components, Names } from "./clusters";
-import type { Field } from "./field";
+import { leaves, type Field } from "./field";
 
 /** sum_ij w_i w_j e^{beta <x_i, x_j> - |beta|}: 2 beta e^{-|beta|} times the interaction energy. */
 function energy({ n, d, beta, mass }: Field, x: Float64Array): number {
@@ -41,14 +41,15 @@ export class FrameRecorder {
 
   frame(t: number, x: Float64Array, last: boolean): Frame {
     const { n, d, mass } = this.field;
-    const labels = components(x, n, d, this.radius);
+    const flat = leaves(this.field); // without a sphere there is no energy and no cosine
+    const labels = components(x, n, d, this.radius, !flat);
     const sizes = new Float64Array(1 + labels.reduce((a, b) => Math.max(a, b), 0));
     labels.forEach((label, i) => (sizes[label]! += mass[i] as number));
     if (this.before !== null) this.arc += Math.sqrt(x.reduce((sum, value, m) => sum + (value - (this.before as Float64Array)[m]!) ** 2, 0));
     this.before = x;
     return {
-      id: this.id, index: this.index++, n, dshow: d, last, t, log10t: Math.log10(t), energy: energy(this.field, x), clusters: sizes.length,
-      largest: Math.max(...sizes), cosine: meanCosine(this.field, x), arc: this.arc, points: Float32Array.from(x),
+      id: this.id, index: this.index++, n, dshow: d, last, t, log10t: Math.log10(t), energy: flat ? NaN : energy(this.field, x), clusters: sizes.length,
+      largest: Math.max(...sizes), cosine: flat ? NaN : meanCosine(this.field, x), arc: this.arc, points: Float32Array.from(x),
       labels: Uint16Array.from(this.names.follow(labels, mass), (name) => name % 65536),
       mass: this.weighted ? Float32Array.from(mass) : null, histogram: null,
     };

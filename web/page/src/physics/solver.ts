@@ -1,5 +1,5 @@
 /** Flows on the sphere: Dormand and Prince's pair, steps as the accuracy asks, frames between them by cubics. */
-import { tangent, velocity, type Field } from "./field";
+import { leaves, onSphere, tangent, velocity, type Field } from "./field";
 
 const A = [
   [1 / 5],
@@ -27,13 +27,25 @@ export interface Plan {
   normal: () => number;
 }
 
-function onSphere(x: Float64Array, n: number, d: number): void {
-  for (let i = 0; i < n; i++) {
-    let square = 0;
-    for (let c = 0; c < d; c++) square += (x[i * d + c] as number) ** 2;
-    const scale = 1 / Math.sqrt(square);
-    for (let c = 0; c < d; c++) x[i * d + c]! *= scale;
+/** Back to where tokens live. */
+function home(field: Field, x: Float64Array): void {
+  if (!leaves(field)) onSphere(x, field.n, field.d);
+}
+
+/** Mix-LN as what it is: Post-LN on the sphere to its change, then Pre-LN from there. */
+function* mixed(plan: Plan): Generator<{ t: number; x: Float64Array }> {
+  const { field, times } = plan;
+  const change = Math.max(0, field.change ?? 0);
+  const early = times.filter((t) => t <= change);
+  let start = plan.start;
+  let k = 0;
+  for (const frame of flow({ ...plan, field: { ...field, norm: "post" }, times: Float64Array.from([...early, change]) })) {
+    start = frame.x;
+    if (k++ < early.length) yield frame;
   }
+  const late = times.filter((t) => t > change).map((t) => t - change);
+  if (late.length === 0) return;
+  for (const { t, x } of flow({ ...plan, start, field: { ...field, norm: "pre" }, times: late })) yield { t: t + change, x };
 }
 
 /** x + h sum_s a_s k_s. */
@@ -49,11 +61,12 @@ function combined(x: Float64Array, h: number, a: readonly number[], k: readonly 
 /** One frame after the other, each a fresh array; steps go over several frames where the motion is slow. */
 export function* flow(plan: Plan): Generator<{ t: number; x: Float64Array }> {
   const { field, times, noise } = plan;
+  if (field.norm === "mix") return yield* mixed(plan);
   const { n, d } = field;
   const slopes = Array.from({ length: 7 }, () => new Float64Array(n * d));
   const [first, last] = [slopes[0] as Float64Array, slopes[6] as Float64Array];
   let x = plan.start.slice();
-  onSphere(x, n, d);
+  home(field, x);
   let next = new Float64Array(n * d);
   let t = 0;
   let h = FIRST;
@@ -75,7 +88,7 @@ export function* flow(plan: Plan): Generator<{ t: number; x: Float64Array }> {
     if (error <= 1) {
       const at = end - t - h <= 1e-12 * end ? end : t + h;
       for (; frame < times.length && (times[frame] as number) < at; frame++) {
-        yield { t: times[frame] as number, x: between(x, next, first, last, h, ((times[frame] as number) - t) / h, n, d) };
+        yield { t: times[frame] as number, x: between(field, x, next, first, last, h, ((times[frame] as number) - t) / h) };
       }
       t = at;
       [x, next] = [next, x];
@@ -89,7 +102,7 @@ export function* flow(plan: Plan): Generator<{ t: number; x: Float64Array }> {
 function attempt(field: Field, x: Float64Array, t: number, h: number, next: Float64Array, slopes: Float64Array[]): number {
   A.forEach((row, s) => {
     combined(x, h, row, slopes, next);
-    if (s === A.length - 1) onSphere(next, field.n, field.d);
+    if (s === A.length - 1) home(field, next);
     velocity(field, next, slopes[s + 1] as Float64Array, t + (AT[s] as number) * h);
   });
   let worst = 1e-12;
@@ -101,12 +114,12 @@ function attempt(field: Field, x: Float64Array, t: number, h: number, next: Floa
   return worst / TOLERANCE;
 }
 
-/** The cubic through two points with their slopes, brought back to the sphere. */
-function between(a: Float64Array, b: Float64Array, va: Float64Array, vb: Float64Array, h: number, u: number, n: number, d: number): Float64Array {
+/** The cubic through two points with their slopes, brought back to where tokens live. */
+function between(field: Field, a: Float64Array, b: Float64Array, va: Float64Array, vb: Float64Array, h: number, u: number): Float64Array {
   const out = new Float64Array(a.length);
   const [p, q, r, s] = [(1 + 2 * u) * (1 - u) ** 2, u * (1 - u) ** 2 * h, u * u * (3 - 2 * u), u * u * (u - 1) * h];
   for (let m = 0; m < out.length; m++) out[m] = p * (a[m] as number) + q * (va[m] as number) + r * (b[m] as number) + s * (vb[m] as number);
-  onSphere(out, n, d);
+  home(field, out);
   return out;
 }
 

@@ -1,6 +1,6 @@
 /** A preview: the physics of a state computed in this page, at once, and labelled as such. */
 import type { Frame } from "../frames";
-import type { Field, Head } from "../physics/field";
+import type { Field, Head, Norm } from "../physics/field";
 import type { Order } from "../physics/preview.worker";
 import PreviewWorker from "../physics/preview.worker?worker&inline";
 import type { Accepted, Run } from "../run";
@@ -27,21 +27,33 @@ function heads({ V, d, heads: count }: State, given: Matrices[] | null): Head[] 
   return [{ Q: null, K: null, V: value }];
 }
 
+/** What the server knows of a run without controls that this page can compute: norms with a radius. */
+export interface Known {
+  model: string;
+  norm: Norm;
+  change?: number;
+}
+
+/** A run without controls is drawn in R^d; what is scaled to fit there does not begin on the sphere. */
+const begins = ({ points, n, dshow }: Frame): boolean => Array.from({ length: n }, (_, i) => Math.hypot(...points.subarray(i * dshow, (i + 1) * dshow))).every((r) => Math.abs(r - 1) < 1e-6);
+
 /** The field of a state; null where this page does not know its weights. */
-export function fieldOf(state: State, frame: Frame, matrices: Matrices[] | null = null): Field | null {
+export function fieldOf(asked: State, frame: Frame, matrices: Matrices[] | null = null, known: Known | null = null): Field | null {
+  if (known !== null && !begins(frame)) return null;
+  const state = known === null ? asked : { ...asked, ...known };
   if (!MODELS.includes(state.model) || frame.dshow !== state.d) return null;
   const found = heads(state, matrices);
   const plain = found?.every(({ Q, K, V }) => Q === null && K === null && V === null) ?? false;
   if (found === null || (state.d > 3 && !(plain && state.perceptron === 0))) return null; // above three dimensions a frame is turned
   const total = frame.mass?.reduce((a, b) => a + b, 0) ?? 1;
   const mass = Float64Array.from({ length: state.n }, (_, i) => (frame.mass === null ? 1 / state.n : (frame.mass[i] as number) / total));
-  return { model: state.model as Field["model"], beta: state.beta, n: state.n, d: state.d, mass, heads: found, perceptron: state.perceptron, norm: state.norm };
+  return { model: state.model as Field["model"], beta: state.beta, n: state.n, d: state.d, mass, heads: found, perceptron: state.perceptron, norm: state.norm, ...(known?.change === undefined ? {} : { change: known.change }) };
 }
 
 /** Of the run that is shown: what its matrix and its pulls are computed from. */
 export function shownField(run: Run): Field | null {
   const frame = run.frames[0];
-  return frame === undefined ? null : fieldOf(run.state, frame, run.accepted.matrices ?? null);
+  return frame === undefined ? null : fieldOf(run.state, frame, run.accepted.matrices ?? null, run.accepted.known ?? null);
 }
 
 /** What the preview of a state is computed from, where the run that is shown begins with the same tokens. */
@@ -50,7 +62,8 @@ export function previewOf(state: State, run: Run): { field: Field; start: Float6
   const same = SAME_START.every((key) => state[key] === run.state[key]) && state.heads === run.state.heads;
   if (!same || frame === undefined || state.n > MOST_TOKENS || state.merge || state.solver === "layers" || state.t1 > 1e4) return null;
   const sameV = JSON.stringify(state.V) === JSON.stringify(run.state.V);
-  const field = fieldOf(state, frame, sameV ? (run.accepted.matrices ?? null) : null);
+  const sameRun = state.experiment === run.state.experiment;
+  const field = fieldOf(state, frame, sameV ? (run.accepted.matrices ?? null) : null, sameRun ? (run.accepted.known ?? null) : null);
   if (field === null) return null;
   const start = Float64Array.from(frame.points);
   const moved = JSON.stringify(state.moved) === JSON.stringify(run.state.moved) ? [] : state.moved;

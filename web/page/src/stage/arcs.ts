@@ -10,7 +10,7 @@ const HEAD_AT = 0.07;
 const HEAD_LONG = 0.09;
 
 export class Arcs extends Segments {
-  private places: Float32Array = new Float32Array(0);
+  private tokens: Float32Array = new Float32Array(0);
   private readonly one = new Float32Array(3);
   private readonly other = new Float32Array(3);
 
@@ -20,7 +20,7 @@ export class Arcs extends Segments {
 
   /** Chords, lifted outside the sphere, to the tokens attended to most; arrows from those that moved it, blue where they held it back. */
   show(places: Float32Array, { selected, theme, moved }: Pick<Look, "selected" | "theme" | "moved">, row: Float32Array | null): void {
-    this.places = places;
+    this.tokens = places;
     this.clear();
     if (row !== null && selected !== null) {
       const size = (i: number): number => Math.abs(row[i] as number);
@@ -34,7 +34,7 @@ export class Arcs extends Segments {
   }
 
   private arc(i: number, j: number, tint: Float32Array, fade: number, headed: boolean): void {
-    const p = this.places;
+    const p = this.tokens;
     const bend = (u: number, out: Float32Array): void => {
       const lift = 1 + (this.on === "sphere" ? 0.5 : 0.1) * u * (1 - u);
       let length = 0;
@@ -47,9 +47,8 @@ export class Arcs extends Segments {
     };
     for (let k = 0; k < ARC_STEPS; k++) {
       bend(k / ARC_STEPS, this.one);
-      this.end(this.one, this.one, 0, tint, 0, fade);
-      bend((k + 1) / ARC_STEPS, this.one);
-      this.end(this.one, this.one, 0, tint, 0, fade);
+      bend((k + 1) / ARC_STEPS, this.other);
+      this.segment(this.one, this.other, tint, fade);
     }
     if (headed) this.head(bend, tint, fade);
   }
@@ -65,9 +64,8 @@ export class Arcs extends Segments {
     const wide = Math.hypot(...across);
     if (long < 1e-6 || wide < 1e-9) return;
     for (const side of [-1, 1]) {
-      this.end(tip, tip, 0, tint, 0, fade);
       for (let c = 0; c < 3; c++) this.other[c] = (back[c] as number) + (0.4 * side * long * (across[c] as number)) / wide;
-      this.end(this.other, this.other, 0, tint, 0, fade);
+      this.segment(tip, this.other, tint, fade);
     }
   }
 }

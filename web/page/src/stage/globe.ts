@@ -1,32 +1,23 @@
 /** What stands behind the tokens: the sphere, the circle, or the ball a projection falls into. */
-import { Group, Mesh, ShaderMaterial, SphereGeometry, Vector3 } from "three";
-import { hexToRgb } from "../palette";
+import { Group } from "three";
+import { freshPaper, type Paper } from "../canvas";
+import { element } from "../dom";
+import { hexToRgb, rgbToCss } from "../palette";
 import type { Theme } from "../theme";
 import { Segments } from "./lines";
 
-const SHELL_VERTEX = /* glsl */ `
-varying float vEdge;
-void main() {
-  vec4 eye = modelViewMatrix * vec4(position, 1.0);
-  vEdge = 1.0 - abs(dot(normalize(eye.xyz), normalize((modelViewMatrix * vec4(position, 0.0)).xyz)));
-  gl_Position = projectionMatrix * eye;
-}`;
-const SHELL_FRAGMENT = /* glsl */ `
-uniform vec3 color;
-uniform float strength;
-varying float vEdge;
-void main() { gl_FragColor = vec4(color, strength * (0.12 + 0.88 * pow(vEdge, 2.4)) * (1.0 - smoothstep(0.9, 1.0, vEdge))); }`;
+export type Backdrop = "sphere" | "net" | "circle" | "ball" | "none";
 
-export type Backdrop = "sphere" | "circle" | "ball" | "none";
+/** How strong the shell is at a share of its radius: seen along it, there is more of it. */
+const SHELL = [[0, 0.06], [0.6, 0.07], [0.8, 0.11], [0.9, 0.17], [0.95, 0.24], [0.98, 0.32], [1, 0]] as const;
+export const shellColor = (theme: Theme): string => (theme.dark ? "#8fb3e0" : "#5b7699");
 
-function shell(): ShaderMaterial {
-  return new ShaderMaterial({
-    vertexShader: SHELL_VERTEX,
-    fragmentShader: SHELL_FRAGMENT,
-    transparent: true,
-    depthWrite: false,
-    uniforms: { color: { value: new Vector3() }, strength: { value: 0.5 } },
-  });
+/** The shell looks the same from all sides: a gradient, painted once and not with every picture. */
+export function paintShell({ context, width, height }: Paper, radius: number, theme: Theme): void {
+  const shade = context.createRadialGradient(width / 2, height / 2, 0, width / 2, height / 2, radius);
+  for (const [share, strength] of SHELL) shade.addColorStop(share, rgbToCss(hexToRgb(shellColor(theme)), strength));
+  context.fillStyle = shade;
+  context.fillRect(0, 0, width, height);
 }
 
 /** Segments of a ring; each costs as much as a token where the processor draws. */
@@ -38,15 +29,8 @@ type Ring = (u: number) => [number, number, number];
 /** Six meridians and five parallels, or the unit circle, each a closed chain of segments. */
 function rings(list: readonly Ring[], strength: number, steps = STEPS): Segments {
   const made = new Segments(list.length * steps, list.length > 1 ? "sphere" : "circle", 1, 0.28);
-  const tint = new Float32Array(3);
-  for (const at of list) {
-    for (let k = 0; k < steps; k++) {
-      for (const step of [k, k + 1]) {
-        const p = Float32Array.from(at((2 * Math.PI * step) / steps));
-        made.end(p, p, 0, tint, 0, strength);
-      }
-    }
-  }
+  const turn = (2 * Math.PI) / steps;
+  for (const at of list) for (let k = 0; k < steps; k++) made.segment(at(turn * k), at(turn * (k + 1)), [0, 0, 0], strength);
   made.commit();
   return made;
 }
@@ -64,36 +48,44 @@ const graticule = (): Ring[] => [
 
 export class Globe {
   readonly object = new Group();
-  private readonly shell = new Mesh(new SphereGeometry(1, 64, 48), shell());
+  /** Behind the canvas. */
+  readonly shell = element("canvas", { class: "pf-shell", "aria-hidden": "true" });
+  private painted = "";
+  private round = false;
   private readonly grid = rings(graticule(), 0.36);
   private readonly circle = rings([(u) => [Math.cos(u), Math.sin(u), 0]], 0.8, 160);
 
   constructor() {
-    this.shell.renderOrder = 0;
-    this.object.add(this.shell, this.grid.object, this.circle.object);
+    this.object.add(this.grid.object, this.circle.object);
   }
 
   show(kind: Backdrop): void {
-    this.shell.visible = kind === "sphere" || kind === "ball";
-    this.grid.object.visible = kind === "sphere";
+    this.round = kind === "sphere" || kind === "ball";
+    this.grid.object.visible = kind === "sphere" || kind === "net";
     this.circle.object.visible = kind === "circle";
   }
 
   theme(theme: Theme): void {
-    const rgb = hexToRgb(theme.dark ? "#8fb3e0" : "#5b7699");
-    const shell = this.shell.material as ShaderMaterial;
-    (shell.uniforms["color"] as { value: Vector3 }).value.set(...rgb);
-    (shell.uniforms["strength"] as { value: number }).value = theme.dark ? 0.5 : 0.55;
+    const rgb = hexToRgb(shellColor(theme));
     for (const lines of [this.grid, this.circle]) {
       const { visible } = lines.object;
-      lines.paint(rgb);
+      lines.paint((_, channel) => rgb[channel] as number);
       lines.object.visible = visible;
     }
   }
 
+  /** The shell for an eye that far away: painted anew only where it looks another. */
+  stand(distance: number, fieldOfView: number, theme: Theme): void {
+    const { clientWidth, clientHeight } = this.shell;
+    const key = [this.round, distance.toFixed(3), clientWidth, clientHeight, theme.dark].join();
+    if (key === this.painted) return;
+    this.painted = key;
+    const paper = freshPaper(this.shell);
+    const scale = clientHeight / 2 / Math.tan((fieldOfView * Math.PI) / 360);
+    if (paper !== null && this.round) paintShell(paper, scale / Math.sqrt(Math.max(1e-3, distance ** 2 - 1)), theme);
+  }
+
   dispose(): void {
-    this.shell.geometry.dispose();
-    (this.shell.material as ShaderMaterial).dispose();
     for (const lines of [this.grid, this.circle]) lines.dispose();
   }
 }

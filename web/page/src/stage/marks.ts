@@ -17,7 +17,7 @@ uniform float pixels;
 uniform float lit;
 uniform float spread;
 uniform float tokens;
-varying float vCrowd;
+varying float vLight;
 varying vec3 vTint;
 varying float vShape;
 varying float vFront;
@@ -35,7 +35,8 @@ void main() {
   vStrength = mix(1.0, 0.5 + 0.5 * glow, lit);
   vTint = tint;
   vShape = shape;
-  vCrowd = max(1.0, tokens * pow(max(size - 1.0, 0.0) / 1.5, 2.0)); // tokens of its cluster
+  float crowd = max(1.0, tokens * pow(max(size - 1.0, 0.0) / 1.5, 2.0)); // tokens of its cluster
+  vLight = pow(crowd, -0.85) * mix(0.12, 1.0, vFront) * vStrength;
   vPixels = radius * size * (1.0 + 0.7 * glow * lit) * (0.72 + 0.28 * vFront) * pixels / -eye.z;
   gl_PointSize = 2.0 * spread * max(vPixels, 1.6);
   gl_Position = projectionMatrix * eye;
@@ -44,7 +45,7 @@ void main() {
 const FRAGMENT = /* glsl */ `
 uniform vec3 paper;
 uniform vec3 rim;
-uniform float shapes;
+uniform float kind; // balls, shapes, hollow, flat
 varying vec3 vTint;
 varying float vShape;
 varying float vFront;
@@ -79,14 +80,22 @@ float shapeDistance(vec2 p, float shape) {
 void main() {
   vec2 p = vec2(2.0, -2.0) * (gl_PointCoord - 0.5);
   float soft = 1.2 / max(vPixels, 1.6);
-  bool ball = shapes < 0.5;
+  bool ball = kind < 0.5 || kind > 1.5;
   float distance = vPixels < 2.6 || ball ? length(p) - (ball ? 0.92 : 0.85) : shapeDistance(p, vShape);
   float alpha = 1.0 - smoothstep(-soft, soft * 0.4, distance);
   if (alpha < 0.03) discard;
   float line = clamp(1.6 / max(vPixels, 1.6), 0.1, 0.22);
   float border = vPixels < 3.5 ? 0.0 : smoothstep(-line - soft, -line, distance);
   vec3 color = mix(vTint, rim, border * 0.85);
-  if (ball) { // lit from above on the left
+  if (kind > 2.5) { // side by side without seams
+    if (distance > 0.0) discard;
+    color = vTint;
+    alpha = 1.0;
+  } else if (kind > 1.5) {
+    color = vTint;
+    alpha *= smoothstep(-0.34 - soft, -0.34, distance);
+    if (alpha < 0.03) discard;
+  } else if (ball) { // lit from above on the left
     vec2 q = p / 0.92;
     float light = dot(vec3(q, sqrt(max(0.0, 1.0 - dot(q, q)))), vec3(-0.42, 0.58, 0.70));
     color = vTint * (0.62 + 0.46 * max(light, 0.0)) + vec3(0.45 * pow(max(light, 0.0), 18.0));
@@ -101,13 +110,12 @@ void main() {
 const GLOW = /* glsl */ `
 uniform float grain;
 varying float vSeed;
-varying float vCrowd;
+varying float vLight;
 varying vec3 vTint;
-varying float vFront;
-varying float vStrength;
 void main() {
   float r = length(2.0 * gl_PointCoord - 1.0);
-  float light = 0.5 / pow(vCrowd, 0.85) * pow(max(0.0, 1.0 - r), 2.0) * mix(0.12, 1.0, vFront) * vStrength;
+  float rest = max(0.0, 1.0 - r);
+  float light = 0.5 * vLight * rest * rest;
   if (light < 0.002) discard;
   light += grain * (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233)) + vSeed) * 43758.5453) - 0.5) / 120.0; // else rings are seen
   gl_FragColor = vec4(vTint, max(0.0, light));
@@ -128,14 +136,15 @@ export class TokenMarks {
   readonly glow: Float32Array;
   readonly radius: number;
 
-  constructor(n: number, surface: Surface) {
+  constructor(n: number, surface: Surface, private readonly kind: "tokens" | "density" | "hollow") {
     this.before = new Float32Array(3 * n);
     this.after = new Float32Array(3 * n);
     this.tints = new Float32Array(3 * n);
     this.shapes = new Float32Array(n);
     this.glow = new Float32Array(n);
     this.sizes = new Float32Array(n).fill(1);
-    this.radius = markRadius(n) * (surface === "circle" ? 1.5 : 1); // a circle has room beside it
+    const room = surface === "circle" ? 1.5 : 1; // beside a circle
+    this.radius = surface === "sphere" && kind === "density" ? 3 / Math.sqrt(n) : markRadius(n) * room * (kind === "hollow" ? 1.3 : 1);
     const geometry = new BufferGeometry();
     const add = (name: string, data: Float32Array, size: number): void => {
       geometry.setAttribute(name, new BufferAttribute(data, size).setUsage(DynamicDrawUsage));
@@ -155,7 +164,7 @@ export class TokenMarks {
       lit: { value: 0 },
       paper: { value: new Vector3() },
       rim: { value: new Vector3() },
-      shapes: { value: 0 },
+      kind: { value: 0 },
       tokens: { value: n },
       grain: { value: 1 },
     };
@@ -169,8 +178,8 @@ export class TokenMarks {
     this.lights = drawn(GLOW, SPREAD, { depthWrite: false, depthTest: false, blending: AdditiveBlending });
     this.lights.renderOrder = 2;
     this.lights.visible = false;
-    this.points = drawn(FRAGMENT, 1, {});
-    this.points.renderOrder = 3;
+    this.points = drawn(FRAGMENT, 1, { depthTest: kind !== "hollow" });
+    this.points.renderOrder = kind === "hollow" ? 5 : 3;
   }
 
   /** Three coordinates of every token between the two frames. */
@@ -185,8 +194,8 @@ export class TokenMarks {
 
   /** Lights around tokens, and shapes in place of balls. */
   dress(dark: boolean, shapes: boolean): void {
-    this.lights.visible = dark && !shapes && this.glow.length <= MOST_LIGHTS;
-    this.uniform("shapes", shapes ? 1 : 0);
+    this.lights.visible = dark && !shapes && this.kind === "tokens" && this.glow.length <= MOST_LIGHTS;
+    this.uniform("kind", this.kind === "hollow" ? 2 : this.kind === "density" ? 3 : shapes ? 1 : 0);
   }
 
   changed(...names: ("position" | "after" | "tint" | "shape" | "glow" | "size")[]): void {
@@ -194,7 +203,7 @@ export class TokenMarks {
   }
 
   /** Both drawings share their uniforms. */
-  uniform(name: "mixing" | "pixels" | "lit" | "shapes" | "grain", value: number): void {
+  uniform(name: "mixing" | "pixels" | "lit" | "kind" | "grain", value: number): void {
     (this.points.material.uniforms[name] as { value: number }).value = value;
   }
 

@@ -1,4 +1,4 @@
-/** What is written over the stage: words beside tokens, and arrows for what pulls the selected one. */
+/** What is written over the stage: words beside tokens, rings around clusters and the selected token, arrows for what pulls it. */
 import { freshPaper, FONT, type Paper } from "../canvas";
 import { element } from "../dom";
 import type { Theme } from "../theme";
@@ -11,7 +11,18 @@ export interface Written {
   labels: readonly string[];
   /** Three coordinates per token. */
   points: Float32Array;
+  /** Of the ball of a token, in pixels. */
+  radius: (token: number) => number;
+  rings: readonly Ring[];
   arrows: Arrows | null;
+}
+
+export interface Ring {
+  point: ArrayLike<number>;
+  /** Of the sphere's radius. */
+  radius: number;
+  color: string;
+  fill?: string;
 }
 
 export interface Arrows {
@@ -25,32 +36,35 @@ const MOST_ARROWS = 6;
 /** The longest arrow, in radii of the sphere. */
 const LONGEST = 0.55;
 const HEAD = 9;
-const LIFT = 12;
+/** Pixels between a ball and its word. */
+const LIFT = 5;
 
 export class Overlay {
   readonly canvas = element("canvas", { class: "pf-over", "aria-hidden": "true" });
   private empty = true;
 
-  draw({ labels, points, arrows }: Written, project: Projector, theme: Theme): void {
-    const nothing = labels.length === 0 && arrows === null;
+  draw({ labels, points, radius, rings, arrows }: Written, unit: number, project: Projector, theme: Theme): void {
+    const nothing = labels.length === 0 && rings.length === 0 && arrows === null;
     if (nothing && this.empty) return;
     this.empty = nothing;
     const paper = freshPaper(this.canvas);
     if (paper === null || nothing) return;
+    for (const ring of rings) circle(paper, ring, project(ring.point), ring.radius * unit);
     if (arrows !== null) this.pulls(paper, arrows, points, project, theme);
-    this.words(paper, labels, points, project, theme);
+    this.words(paper, labels, points, radius, project, theme);
   }
 
   /** Words that would stand on each other are moved down; what lies behind is faint. */
-  private words({ context, width }: Paper, labels: readonly string[], points: Float32Array, project: Projector, theme: Theme): void {
+  private words({ context, width }: Paper, labels: readonly string[], points: Float32Array, radius: Written["radius"], project: Projector, theme: Theme): void {
     context.font = `600 14px ${FONT}`;
     context.textBaseline = "middle";
     context.lineJoin = "round";
     const placed: { x: number; y: number; wide: number }[] = [];
     const order = labels.map((text, i) => ({ text, i, at: project(points.subarray(3 * i, 3 * i + 3)) })).sort((a, b) => a.at.y - b.at.y);
-    for (const { text, at } of order) {
+    for (const { text, i, at } of order) {
       const wide = context.measureText(text).width;
-      const left = at.x + LIFT + wide > width ? at.x - LIFT - wide : at.x + LIFT;
+      const lift = LIFT + radius(i);
+      const left = at.x + lift + wide > width ? at.x - lift - wide : at.x + lift;
       let y = at.y;
       for (const other of placed) if (Math.abs(other.y - y) < 17 && left < other.x + other.wide && other.x < left + wide) y = other.y + 17;
       placed.push({ x: left, y, wide });
@@ -74,6 +88,18 @@ export class Overlay {
     for (const part of parts.slice(0, MOST_ARROWS).reverse()) arrow(paper, from, tip(part, scale), theme.dark ? "#ffd27a" : "#b04a00", 2);
     arrow(paper, from, tip(velocity, Math.min(scale, LONGEST / Math.max(1e-300, Math.hypot(...velocity)))), theme.ink, 4);
   }
+}
+
+function circle({ context }: Paper, { color, fill }: Ring, at: ReturnType<Projector>, radius: number): void {
+  context.globalAlpha = at.front ? 1 : 0.35;
+  context.beginPath();
+  context.arc(at.x, at.y, radius, 0, 2 * Math.PI);
+  context.fillStyle = fill ?? "transparent";
+  context.fill();
+  context.strokeStyle = color;
+  context.lineWidth = 2;
+  context.stroke();
+  context.globalAlpha = 1;
 }
 
 function arrow({ context }: Paper, from: { x: number; y: number }, to: { x: number; y: number }, color: string, wide: number): void {

@@ -1,5 +1,5 @@
 /** Angle against time on the circle, place against time on the line: every token a line, coloured like its mark. */
-import { axisTick, axisValues } from "../axis";
+import { axisTick, axisValues, niceTicks } from "../axis";
 import type { Frame } from "../frames";
 import { compactNumber } from "../numbers";
 import { freshPaper, FONT, type Paper } from "../canvas";
@@ -124,8 +124,9 @@ export class Rainbow {
     context.textBaseline = "top";
     const [first, last] = [this.xs[0] ?? 0, this.xs.at(-1) ?? 1];
     for (const x of niceTicks(first, last, axis === "log")) {
-      context.textAlign = x >= last - 1e-9 ? "right" : "center";
-      context.fillText(axisTick(axis, x), this.across(x, width), height - BOTTOM + 7);
+      const text = axisTick(axis, x);
+      context.textAlign = "center";
+      context.fillText(text, Math.min(this.across(x, width), width - 2 - context.measureText(text).width / 2), height - BOTTOM + 7);
     }
   }
 
@@ -137,6 +138,10 @@ export class Rainbow {
     let before = NaN;
     let label = -1;
     context.strokeStyle = ink ?? this.staticColor(run, i, look, alpha);
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, TOP, width - LEFT - RIGHT, tall);
+    context.clip();
     context.beginPath();
     for (let k = 0; k < run.count; k++) {
       const frame = run.frames[k]!;
@@ -150,11 +155,19 @@ export class Rainbow {
         context.strokeStyle = rgbToCss(clusterColor(run.slots[label] ?? label), alpha);
         context.beginPath();
         context.moveTo(x, y);
-      } else if (Math.abs(turn - before) > 0.5 || Number.isNaN(before)) context.moveTo(x, y);
-      else context.lineTo(x, y);
+      } else if (Number.isNaN(before)) context.moveTo(x, y);
+      else {
+        const around = reach > 0 ? 0 : Math.round(turn - before); // it leaves below and comes in above, or the other way round
+        if (around !== 0) {
+          context.lineTo(x, y + around * tall);
+          context.moveTo(this.across(this.xs[k - 1] as number, width), height - BOTTOM - (before + around) * tall);
+        }
+        context.lineTo(x, y);
+      }
       before = turn;
     }
     context.stroke();
+    context.restore();
   }
 
   private staticColor(run: Run, i: number, look: RainbowLook, alpha: number): string {
@@ -162,17 +175,4 @@ export class Rainbow {
     if (look.color === "index") return rgbToCss(ramp(i / Math.max(1, run.accepted.n - 1)), alpha);
     return rgbToCss(wheel(startTurn(first, i), look.theme.dark), alpha);
   }
-}
-
-/** A handful of round places between two numbers; whole numbers when they are exponents. */
-export function niceTicks(low: number, high: number, whole: boolean): number[] {
-  const span = high - low;
-  if (!(span > 0)) return [low];
-  const raw = span / 6;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  let step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? raw;
-  if (whole) step = Math.max(1, Math.round(step));
-  const out: number[] = [];
-  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * span; k++) out.push(Number((k * step).toPrecision(12)));
-  return out;
 }

@@ -1,23 +1,21 @@
-/** The drawing of one run: tokens, tails, trail, arcs, rings. Buffers are made once per run. */
+/** The drawing of one run: tokens, tails, paths, trail, arcs. Buffers are made once per run. */
 import { Group } from "three";
+import { rgbToCss, type Rgb } from "../palette";
 import type { Run } from "../run";
 import type { ColorMode, Projection } from "../state";
 import type { Theme } from "../theme";
 import { Arcs } from "./arcs";
 import { clusterShares, colorTokens, newShares, type Shares } from "./coloring";
-import { Halos } from "./halos";
 import { Segments } from "./lines";
+import { Paths } from "./paths";
 import { TokenMarks } from "./marks";
+import type { Ring } from "./overlay";
 import { surfaceOf, type Surface } from "./surface";
 import { basisFor, keptShare, lifted, project, type Basis } from "./projection";
 
-const TAIL_SEGMENTS = 2560;
-const LONGEST_TAIL = 40;
-/** Beyond this many tokens tails are a fog that costs time. */
-const MOST_TAILS = 1024;
-/** A token that jumps further between two frames leaves no tail: the chord would not be its path. */
-const LONGEST_STEP = 0.35;
-const MOST_HALOS = 96;
+const MOST_RINGS = 96;
+/** Of a path that is projected anew with every frame. */
+const RECENT_FRAMES = 40;
 
 export interface Look {
   color: ColorMode;
@@ -34,6 +32,17 @@ export interface Look {
   veiled: boolean;
 }
 
+/** The weighted sum of the points of every cluster, and its first token. */
+function sums(labels: Uint16Array, points: Float32Array, weight: (i: number) => number): Map<number, { sum: Float32Array; first: number }> {
+  const found = new Map<number, { sum: Float32Array; first: number }>();
+  labels.forEach((label, i) => {
+    const cluster = found.get(label) ?? { sum: new Float32Array(3), first: i };
+    for (let c = 0; c < 3; c++) cluster.sum[c]! += weight(i) * (points[3 * i + c] as number);
+    found.set(label, cluster);
+  });
+  return found;
+}
+
 export class RunScene {
   readonly object = new Group();
   readonly marks: TokenMarks;
@@ -42,38 +51,31 @@ export class RunScene {
   basis: Basis | null = null;
   frame = -1;
   readonly surface: Surface;
-  private readonly tails: Segments;
+  private readonly paths: Paths;
   private readonly trail: Segments;
   private readonly arcs: Arcs;
-  private readonly halos: Halos;
-  private readonly focus: Halos;
-  private readonly tailLength: number;
-  private readonly history: Float32Array[];
+  /** Frames in the drawn coordinates, kept while the projection stays. */
+  private readonly drawn = new Map<number, Float32Array>();
   private readonly far: Float32Array;
-  private readonly slots: Int16Array;
   private last: Shares | null = null;
   private aim: Float32Array | null = null;
+  /** The frame up to which paths are there. */
+  private walked = 0;
   private readonly alike: Uint16Array;
   private readonly tint = new Float32Array(3);
-  private readonly one = new Float32Array(3);
-  private readonly other = new Float32Array(3);
 
-  constructor(private readonly run: Run) {
+  constructor(private readonly run: Run, hollow = false) {
     const n = run.accepted.n;
     this.surface = surfaceOf(run.accepted);
-    this.marks = new TokenMarks(n, this.surface);
+    const { density } = run.accepted;
+    this.marks = new TokenMarks(n, this.surface, density ? "density" : hollow ? "hollow" : "tokens");
     this.shares = newShares(n);
     this.alike = new Uint16Array(n);
     this.far = new Float32Array(3 * n);
-    this.slots = new Int16Array(this.shares.counts.length);
-    this.tailLength = Math.max(1, Math.min(LONGEST_TAIL, Math.floor(TAIL_SEGMENTS / n)));
-    this.history = Array.from({ length: this.tailLength + 2 }, () => new Float32Array(3 * n));
-    this.tails = new Segments(n > MOST_TAILS ? 0 : n * this.tailLength, this.surface, 2);
+    this.paths = new Paths(density || hollow ? 0 : n, this.surface);
     this.trail = new Segments(1001, this.surface, 4);
     this.arcs = new Arcs(this.surface);
-    this.halos = new Halos(MOST_HALOS, this.surface, 0.13, 2);
-    this.focus = new Halos(1, this.surface, 0, 6);
-    for (const part of [this.tails, this.halos, this.marks, this.trail, this.arcs, this.focus]) this.object.add(part.object);
+    for (const part of [this.paths, this.marks, this.trail, this.arcs]) this.object.add(part.object);
   }
 
   /** A projection of many dimensions lies near the middle: by how much it is enlarged. */
@@ -95,19 +97,19 @@ export class RunScene {
     if (frame === undefined) return;
     const next = frames[Math.min(k + 1, frames.length - 1)] ?? frame;
     this.frame = k;
-    this.basis = basisFor(look.projection, frame, this.basis, look.places);
-    this.fillHistory(k);
-    const [after, before] = [this.history[0], this.history[1]] as [Float32Array, Float32Array];
-    this.marks.before.set(before);
-    this.marks.after.set(after);
-    this.kept = keptShare(before, frame.n);
+    const basis = basisFor(look.projection, frame, this.basis, look.places);
+    const anew = this.basis === null || basis.some((row, c) => row.some((x, a) => x !== this.basis?.[c]?.[a]));
+    this.basis = basis;
+    if (anew) this.drawn.clear();
+    this.marks.before.set(this.placesAt(k));
+    this.marks.after.set(this.placesAt(Math.min(k + 1, frames.length - 1)));
+    this.kept = keptShare(this.marks.before, frame.n);
     clusterShares(frame, this.shares);
-    colorTokens(this.run.accepted.density ? "density" : look.color, frame, next, frames[0] ?? frame, this.shares, this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
+    colorTokens(this.run.accepted.density ? "density" : look.color, frame, next, frames[0] ?? frame, this.shares, look.veiled ? this.alike : this.run.slots, look.theme.dark, this.marks, look.veiled ? this.alike : this.ends(frame.labels));
     this.marks.dress(look.theme.dark, look.shapes);
     this.fillSizes(frame.labels, look.shapes);
     this.light(look);
-    this.fillTails(k);
-    this.fillHalos(k, look.shapes);
+    this.fillPaths(k, look, anew);
     this.marks.changed("position", "after", "tint", "shape", "size");
   }
 
@@ -124,20 +126,15 @@ export class RunScene {
     const last = this.run.frames[this.run.last];
     if (this.run.done === null || last === undefined) return null;
     if (this.aim !== null) return this.aim;
-    const centers = new Map<number, Float32Array>();
-    last.labels.forEach((label, i) => {
-      const center = centers.get(label) ?? new Float32Array(3);
-      for (let c = 0; c < 3; c++) center[c]! += ((last.mass?.[i] ?? 1 / last.n) as number) * (last.points[3 * i + c] as number);
-      centers.set(label, center);
-    });
+    const centers = [...sums(last.labels, last.points, (i) => (last.mass?.[i] ?? 1 / last.n) as number).values()].map(({ sum }) => sum);
     const seen = (from: Float32Array): number => {
       const length = Math.hypot(...from) || 1;
       let sum = 0;
-      for (const center of centers.values()) sum += Math.max(0, center.reduce((dot, value, c) => dot + value * (from[c] as number), 0) / length);
+      for (const center of centers) sum += Math.max(0, center.reduce((dot, value, c) => dot + value * (from[c] as number), 0) / length);
       return sum;
     };
     let best: Float32Array = new Float32Array(3);
-    for (const center of centers.values()) if (seen(center) > seen(best)) best = center;
+    for (const center of centers) if (seen(center) > seen(best)) best = center;
     return (this.aim = best);
   }
 
@@ -155,68 +152,49 @@ export class RunScene {
     });
   }
 
-  /** history[l] is frame k + 1 - l in the drawn coordinates. */
-  private fillHistory(k: number): void {
-    const { frames } = this.run;
-    this.history.forEach((buffer, l) => {
-      const frame = frames[Math.min(frames.length - 1, Math.max(0, k + 1 - l))];
-      if (frame === undefined || this.basis === null) return;
-      project(frame, this.basis, buffer);
-      if (this.run.accepted.density && frame.dshow === 2) lifted(frame, buffer);
-    });
-  }
-
-  private fillTails(k: number): void {
-    const length = this.run.accepted.n > MOST_TAILS ? 0 : Math.min(this.tailLength, k + 1);
-    const n = this.run.accepted.n;
-    const strength = n > 1000 ? 0.35 : 0.6;
-    this.tails.clear();
-    for (let l = 1; l <= length && l < this.history.length - 1; l++) {
-      const [newer, here, older] = [this.history[l - 1], this.history[l], this.history[l + 1]];
-      if (newer === undefined || here === undefined || older === undefined) break;
-      const near = strength * (1 - (l - 1) / this.tailLength);
-      const far = strength * (1 - l / this.tailLength);
-      for (let i = 0; i < n; i++) {
-        if (apart(older, here, i) > LONGEST_STEP) continue;
-        this.tails.end(here, newer, i, this.marks.tints, i, near);
-        this.tails.end(older, here, i, this.marks.tints, i, far);
-      }
-    }
-    this.tails.commit();
-  }
-
-  /** Rings at the mean position of the heaviest clusters of three tokens or more. */
-  private fillHalos(k: number, shapes: boolean): void {
+  /** Three coordinates of every token in frame k. */
+  private placesAt(k: number): Float32Array {
     const frame = this.run.frames[k];
-    if (frame === undefined) return;
-    if (!shapes) return this.halos.commit(0); // balls grow with their clusters
-    const { byLabel, counts } = this.shares;
-    const slot = this.slots.fill(-1);
-    let used = 0;
-    const least = Math.max(3, Math.ceil(frame.n / 100));
-    for (let label = 0; label < counts.length && used < MOST_HALOS; label++) {
-      if ((counts[label] as number) < least) continue;
-      slot[label] = used;
-      this.halos.sizes[used] = 0.055 + 0.17 * Math.sqrt(byLabel[label] as number);
-      used += 1;
-    }
-    this.halos.before.fill(0);
-    this.halos.after.fill(0);
-    for (let i = 0; i < frame.n; i++) {
-      const label = frame.labels[i] as number;
-      const s = slot[label] ?? -1;
-      if (s < 0) continue;
-      const weight = 1 / (counts[label] as number);
-      for (let c = 0; c < 3; c++) {
-        this.halos.before[3 * s + c]! += weight * (this.marks.before[3 * i + c] as number);
-        this.halos.after[3 * s + c]! += weight * (this.marks.after[3 * i + c] as number);
-        this.halos.tints[3 * s + c] = this.marks.tints[3 * i + c] as number;
-      }
-    }
-    this.halos.commit(used);
+    const known = this.drawn.get(k);
+    if (known !== undefined || frame === undefined || this.basis === null) return known ?? this.far;
+    const lifts = this.run.accepted.density === true && frame.dshow === 2;
+    const places = frame.dshow === 3 ? frame.points : new Float32Array(3 * frame.n);
+    if (frame.dshow !== 3) project(frame, this.basis, places);
+    if (lifts) lifted(frame, places);
+    this.drawn.set(k, places);
+    return places;
   }
 
-  /** The selected token: its ring, its trail so far, its attention row. */
+  /** Whoever projects every frame anew draws the last part of the way. */
+  private fillPaths(k: number, { projection, theme }: Look, anew: boolean): void {
+    const last = Math.min(k + 1, this.run.last);
+    const turning = this.run.accepted.d > 3 && projection === "pca-now";
+    if (anew || last > this.walked) {
+      const first = turning ? Math.max(0, k - RECENT_FRAMES) : 0;
+      this.walked = turning ? last : this.run.last;
+      this.paths.grow((f) => this.placesAt(f), first, this.walked, anew, this.run.accepted.space === "euclidean" ? this.run.extent() : 1);
+    }
+    this.paths.uniform("least", this.surface === "circle" ? 0 : theme.dark ? 0.5 : 0.6);
+    this.paths.tinted(this.marks.tints);
+  }
+
+  /** Around clusters of three tokens or more, where shapes stand for balls, and around the selected token. */
+  rings(points: Float32Array, { shapes, selected, theme }: Look): Ring[] {
+    const { byLabel, counts } = this.shares;
+    const rings: Ring[] = [];
+    const labels = this.run.frames[this.frame]?.labels ?? new Uint16Array();
+    const least = Math.max(3, Math.ceil(labels.length / 100));
+    for (const [label, { sum, first }] of shapes ? sums(labels, points, () => 1) : []) {
+      const count = counts[label] as number;
+      if (count < least || rings.length >= MOST_RINGS) continue;
+      const tint = [0, 1, 2].map((c) => this.marks.tints[3 * first + c] as number) as Rgb;
+      rings.push({ point: sum.map((x) => x / count), radius: 0.055 + 0.17 * Math.sqrt(byLabel[label] as number), color: rgbToCss(tint), fill: rgbToCss(tint, 0.13) });
+    }
+    if (selected !== null && selected < labels.length) rings.push({ point: points.subarray(3 * selected, 3 * selected + 3), radius: 0.085, color: theme.ink });
+    return rings;
+  }
+
+  /** The selected token: its trail so far, its attention row. */
   light(look: Look): void {
     const { selected, row } = look;
     const lit = selected !== null && row !== null && row.length === this.marks.glow.length;
@@ -231,65 +209,25 @@ export class RunScene {
     this.marks.color("rim", look.theme.dark ? "#dfe7f2" : "#1d2430");
     this.fillTrail(look);
     this.arcs.show(this.marks.before, look, lit ? row : null);
-    this.fillFocus(look);
-  }
-
-  private fillFocus({ selected, theme }: Look): void {
-    if (selected === null || selected >= this.run.accepted.n) return this.focus.commit(0);
-    const ink = theme.dark ? 1 : 0.1;
-    for (let c = 0; c < 3; c++) {
-      this.focus.before[c] = this.marks.before[3 * selected + c] as number;
-      this.focus.after[c] = this.marks.after[3 * selected + c] as number;
-      this.focus.tints[c] = ink;
-    }
-    this.focus.sizes[0] = 0.085;
-    this.focus.commit(1);
   }
 
   private fillTrail({ selected, theme }: Look): void {
     this.trail.clear();
-    if (selected !== null && this.basis !== null) {
+    if (selected !== null) {
       const tint = this.tint.fill(theme.dark ? 0.95 : 0.12);
-      const { frames } = this.run;
-      for (let k = 0; k < Math.min(this.frame, frames.length - 1); k++) {
-        this.tokenAt(k, selected, this.one);
-        this.tokenAt(k + 1, selected, this.other);
-        this.trail.end(this.one, this.one, 0, tint, 0, 0.85);
-        this.trail.end(this.other, this.other, 0, tint, 0, 0.85);
-      }
+      const at = (k: number): Float32Array => this.placesAt(k).subarray(3 * selected, 3 * selected + 3);
+      for (let k = 0; k < Math.min(this.frame, this.run.last); k++) this.trail.segment(at(k), at(k + 1), tint, 0.85);
     }
     this.trail.commit();
-  }
-
-  private tokenAt(k: number, i: number, out: Float32Array): void {
-    const frame = this.run.frames[k];
-    if (frame === undefined || this.basis === null) return;
-    for (let c = 0; c < 3; c++) {
-      let sum = 0;
-      const row = this.basis[c] as Float64Array;
-      for (let a = 0; a < frame.dshow; a++) sum += (frame.points[i * frame.dshow + a] as number) * (row[a] as number);
-      out[c] = sum;
-    }
   }
 
   mix(u: number, pixels: number): void {
     this.marks.uniform("mixing", u);
     this.marks.uniform("pixels", pixels);
-    this.tails.mixing(u);
-    for (const halos of [this.halos, this.focus]) {
-      halos.uniform("mixing", u);
-      halos.uniform("pixels", pixels);
-    }
+    this.paths.uniform("now", this.frame + u);
   }
 
   dispose(): void {
-    for (const part of [this.tails, this.trail, this.arcs, this.halos, this.focus, this.marks]) part.dispose();
+    for (const part of [this.paths, this.trail, this.arcs, this.marks]) part.dispose();
   }
-}
-
-function apart(a: Float32Array, b: Float32Array, i: number): number {
-  const x = (a[3 * i] as number) - (b[3 * i] as number);
-  const y = (a[3 * i + 1] as number) - (b[3 * i + 1] as number);
-  const z = (a[3 * i + 2] as number) - (b[3 * i + 2] as number);
-  return Math.sqrt(x * x + y * y + z * z);
 }

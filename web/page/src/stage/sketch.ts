@@ -13,28 +13,14 @@ export class Sketch {
   readonly canvas = element("canvas", { class: "pf-sketch", "aria-hidden": "true" });
   private readonly matrix = new Matrix4();
 
-  /** Tokens as discs, the far side faint, on the outline of what they live on. */
-  draw(marks: TokenMarks, u: number, surface: Surface, ball: boolean, camera: Camera, turntable: Object3D, theme: Theme): void {
+  /** Tokens as discs, the far side faint, on the circle where they live on it. */
+  draw(marks: TokenMarks, u: number, surface: Surface, camera: Camera, turntable: Object3D, theme: Theme): void {
     const paper = freshPaper(this.canvas);
     if (paper === null) return;
     this.matrix.multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse).multiply(turntable.matrixWorld);
     const reach = camera.position.z;
     if (surface === "circle") this.ring(paper, theme);
-    else if (surface === "sphere" || ball) this.disc(paper, camera, reach, theme);
     for (const front of surface === "sphere" ? [false, true] : [true]) this.tokens(paper, marks, u, surface, reach, camera, front, theme);
-  }
-
-  private disc({ context, width, height }: Paper, camera: Camera, reach: number, theme: Theme): void {
-    const scale = (camera.projectionMatrix.elements[5] as number) * (height / 2);
-    const radius = scale / Math.sqrt(Math.max(1e-3, reach * reach - 1));
-    const shade = context.createRadialGradient(width / 2, height / 2, 0.6 * radius, width / 2, height / 2, radius);
-    const rgb = theme.dark ? "143, 179, 224" : "91, 118, 153";
-    shade.addColorStop(0, `rgba(${rgb}, 0.06)`);
-    shade.addColorStop(1, `rgba(${rgb}, 0.5)`);
-    context.fillStyle = shade;
-    context.beginPath();
-    context.arc(width / 2, height / 2, radius, 0, 2 * Math.PI);
-    context.fill();
   }
 
   private ring({ context, width, height }: Paper, theme: Theme): void {

@@ -52,6 +52,8 @@ export class Stage {
   private readonly rainbow: Rainbow;
   private readonly histogram: CosineHistogram;
   private drawing: RunScene | null = null;
+  /** Another run in the same picture, its tokens hollow. */
+  private laid: { scene: RunScene; run: Run; position: number } | null = null;
   private run: Run | null = null;
   private position = 0;
   /** Soft lights have a grain that hides rings; a film does without, for its size. */
@@ -67,7 +69,7 @@ export class Stage {
 
   constructor(readonly host: HTMLElement, private readonly events: StageEvents) {
     host.classList.add("pf-stage");
-    host.append(this.canvas, this.sketch.canvas, this.overlay.canvas, this.side);
+    host.append(this.globe.shell, this.canvas, this.sketch.canvas, this.overlay.canvas, this.side);
     this.brush = new Brush(this.canvas);
     this.turntable.add(this.globe.object);
     this.world.add(this.turntable);
@@ -105,7 +107,7 @@ export class Stage {
     this.turntable.add(this.drawing.object);
     const d = run.accepted.d;
     const flat = run.accepted.space === "euclidean";
-    this.globe.show(flat ? "none" : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
+    this.globe.show(flat ? (run.accepted.known ? "net" : "none") : d === 2 ? "circle" : d === 3 ? "sphere" : "ball");
     this.orbit.turnable = d > 2;
     this.sided = flat ? d === 1 : d !== 3;
     this.host.dataset["d"] = !this.sided ? "3" : d <= 2 ? "2" : "many";
@@ -113,6 +115,27 @@ export class Stage {
     this.position = 0;
     this.resize();
     this.refresh();
+  }
+
+  /** Lay another run over this one; null for none. */
+  lay(run: Run | null): void {
+    if (this.laid !== null) this.turntable.remove(this.laid.scene.object);
+    this.laid?.scene.dispose();
+    this.laid = run === null ? null : { run, scene: new RunScene(run, true), position: 0 };
+    if (this.laid !== null) this.turntable.add(this.laid.scene.object);
+    this.refresh();
+  }
+
+  /** Whether a run lives where this one does. */
+  fits(run: Run): boolean {
+    const [mine, theirs] = [this.run?.accepted, run.accepted];
+    return mine !== undefined && mine.d === theirs.d && mine.d <= 3 && (mine.space === "euclidean") === (theirs.space === "euclidean");
+  }
+
+  showLaid(position: number): void {
+    if (this.laid === null || this.laid.position === position) return;
+    this.laid.position = position;
+    this.dirty = true;
   }
 
   /** Colours, selection, projection or data changed: fill the buffers again. */
@@ -176,12 +199,18 @@ export class Stage {
     const k = Math.min(this.run.last, Math.max(0, Math.floor(this.position)));
     const u = Math.min(1, Math.max(0, this.position - k));
     if (this.stale || k !== this.drawing.frame) this.drawing.set(k, this.look);
+    if (this.laid !== null) {
+      const l = Math.floor(this.laid.position);
+      if (this.stale || l !== this.laid.scene.frame) this.laid.scene.set(l, { ...this.look, selected: null, row: null });
+    }
     if (this.stale) this.enlarged = this.drawing.enlarged;
-    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / this.run.extent() : this.enlarged);
+    const [here, next] = [this.run.extent(k), this.run.extent(k + 1)];
+    this.turntable.scale.setScalar(this.run.accepted.space === "euclidean" ? 1 / (here + u * (next - here)) : this.enlarged);
     if (this.run.accepted.d > 3 && this.sided) this.globe.show(this.enlarged > 1 ? "none" : "ball");
     if (this.run.accepted.d <= 2) this.turntable.quaternion.identity();
     else this.turntable.quaternion.copy(this.orbit.rotation);
     this.camera.position.set(0, 0, this.orbit.distance * this.fit() * (this.run.accepted.d <= 2 ? 1.06 : 1));
+    this.globe.stand(this.camera.position.z, FIELD_OF_VIEW, this.look.theme);
     this.paint(u);
     this.write(u);
     this.renderSide(k);
@@ -196,19 +225,26 @@ export class Stage {
     this.world.updateMatrixWorld();
     this.camera.updateMatrixWorld();
     if (this.brush.phase !== "awake") {
-      const ball = this.enlarged === 1 && (this.run?.accepted.d ?? 3) > 3 && this.run?.accepted.space !== "euclidean";
-      this.sketch.draw(drawing.marks, u, drawing.surface, ball, this.camera, this.turntable, this.look.theme);
+      this.sketch.draw(drawing.marks, u, drawing.surface, this.camera, this.turntable, this.look.theme);
     }
     if (this.brush.phase === "asleep") requestAnimationFrame(() => setTimeout(() => this.wake()));
     drawing.marks.uniform("grain", this.grain);
-    this.brush.draw(this.world, this.camera, () => drawing.mix(u, pixels()));
+    this.brush.draw(this.world, this.camera, () => {
+      drawing.mix(u, pixels());
+      this.laid?.scene.mix(this.laid.position % 1, pixels());
+    });
   }
 
   private write(u: number): void {
     const { marks, surface } = this.drawing as RunScene;
-    const points = this.labels.length > 0 || this.arrows !== null ? marks.at(u, surface !== "none") : marks.before;
+    const { selected, shapes, theme } = this.look;
+    const written = this.labels.length > 0 || this.arrows !== null || selected !== null || shapes;
+    const points = written ? marks.at(u, surface !== "none") : marks.before;
     const labels = this.labels.length === marks.glow.length ? this.labels : [];
-    this.overlay.draw({ labels, points, arrows: this.arrows }, (point) => this.seen(point), this.look.theme);
+    const pixels = this.canvas.clientHeight / (2 * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / this.camera.position.z;
+    const radius = (i: number): number => marks.radius * (marks.sizes[i] as number) * pixels;
+    const rings = (this.drawing as RunScene).rings(points, this.look);
+    this.overlay.draw({ labels, points, radius, rings, arrows: this.arrows }, pixels, (point) => this.seen(point), theme);
   }
 
   /** Where a point of the drawn space is on the canvas, and whether the sphere hides it. */
@@ -279,12 +315,13 @@ export class Stage {
     this.dirty = true;
     this.render();
     const drawn = this.brush.phase === "awake" ? this.canvas : this.sketch.canvas;
-    return { layers: [drawn, this.overlay.canvas], side: this.sided ? this.side : null, paper: this.look.theme.panel };
+    return { layers: [this.globe.shell, drawn, this.overlay.canvas], side: this.sided ? this.side : null, paper: this.look.theme.panel };
   }
 
   dispose(): void {
     this.resizer.disconnect();
     this.drawing?.dispose();
+    this.laid?.scene.dispose();
     this.globe.dispose();
     this.brush.dispose();
     this.host.replaceChildren();
