@@ -5,13 +5,13 @@ import pytest
 
 from pushforward.errors import InputError, StoreError
 from pushforward.statistics import GulpMoments
+from pushforward.statistics.representations import streamed
 from pushforward.statistics.representations.gulp import (
     gulp,
     gulp_errors,
     gulp_matrix,
     gulp_standard_error,
     read_representation,
-    streamed,
 )
 from pushforward.statistics.representations.similarities import (
     cca,
