@@ -7,6 +7,8 @@ log-likelihood per datum then changes by log det L.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -136,10 +138,19 @@ def distinct(
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS to one thread inside, if threadpoolctl is installed; else nothing."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
+    libraries = _libraries()
+    if libraries is None:
         yield
         return
-    with threadpool_limits(limits=1, user_api="blas"):
+    with libraries.limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> Any:
+    """What is loaded: to look for it again takes as long as a small fit."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
