@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import xlogy
 
 from pushforward.statistics.mixtures._likelihood import AbstractSample
 
@@ -177,9 +176,13 @@ class PoissonSample(AbstractCounts):
 
     def log_kernel(self, x: Float[np.ndarray, "m 1"]) -> Float[np.ndarray, "m n"]:
         """k log(mean / k) - (mean - k): zero where the mean is the count."""
-        mean, k = self.means(x[:, 0]), self.counts
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return xlogy(k, mean / np.where(k > 0, k, 1.0)) - (mean - k)
+        logs = _won(self.counts, self.counts / self.sizes, self._rates(x))
+        logs -= self.means(x[:, 0])
+        logs += self.counts
+        return logs
+
+    def _rates(self, x: Float[np.ndarray, "m 1"]) -> Positions:
+        return x[:, 0] ** 2 / (4 * self.largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,11 +239,17 @@ class BinomialSample(AbstractCounts):
     def log_kernel(self, x: Float[np.ndarray, "m 1"]) -> Float[np.ndarray, "m n"]:
         """k log(p / share) + (n - k) log((1 - p) / (1 - share))."""
         angle = x[:, 0] / (2 * np.sqrt(self.largest))
-        p, q = np.sin(angle) ** 2, np.cos(angle) ** 2
-        q = np.where(x[:, 0] >= self.top, 0.0, q)
-        k, rest = self.counts, self.sizes - self.counts
-        share = np.where(k > 0, k / self.sizes, 1.0)
-        other = np.where(rest > 0, rest / self.sizes, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            won = xlogy(k, p[:, None] / share)
-            return won + xlogy(rest, q[:, None] / other)
+        q = np.where(x[:, 0] >= self.top, 0.0, np.cos(angle) ** 2)
+        k, lost = self.counts, self.sizes - self.counts
+        logs = _won(k, k / self.sizes, np.sin(angle) ** 2)
+        logs += _won(lost, lost / self.sizes, q)
+        return logs
+
+
+def _won(k: Float[np.ndarray, "n"], best: np.ndarray, p: Positions) -> Table:
+    """k_i log(p_j / best_i), zero where k_i is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.add.outer(np.log(p), -np.log(np.where(k > 0, best, 1.0)))
+        logs *= k
+    logs[p == 0] = np.where(k > 0, -np.inf, 0.0)
+    return logs

@@ -33,7 +33,7 @@ from pushforward.statistics.mixtures._likelihood import log_certificate
 
 SIDE = 0.25  # of the first intervals
 CORNERS = 4_000_000  # looked at in all, before the bound found so far is returned
-WORK = 4e8  # evaluations of L_i
+WORK = 2e9  # evaluations of L_i
 HALVINGS = 14  # of the interval around a maximum
 
 
