@@ -31,6 +31,11 @@ def test_units_in_the_header_and_a_column_of_words(tmp_path):
         read(tmp_path, columns={"samples": "s"})
 
 
+def test_names_of_compounds_are_no_numbers(tmp_path):
+    table = read(tmp_path, rows=[row.replace("lipid", "1.2-diol") for row in ROWS])
+    assert table.samples == ("S1", "S2", "S3")
+
+
 def with_cell(row, column, cell):
     cells = ROWS[row].split(";")
     cells[column] = cell
@@ -48,6 +53,8 @@ def with_cell(row, column, cell):
         (with_cell(1, 1, ""), "line 3: `mz` is not finite for 1 of 3"),
         (with_cell(1, 2, "NA"), "line 3: `rt` is not finite for 1 of 3"),
         (with_cell(1, 5, ""), "feature 'b' in line 3, sample 'S2'. Impute"),
+        (with_cell(1, 5, "1.234,5"), "'.' in line 3 and with ',' in line 2"),
+        (with_cell(2, 6, "1.200"), "'.' in line 4 and with ',' in line 2"),
         (with_cell(1, 5, "<LOD"), "line 3: column 'S2' holds text, '<LOD'.*empty"),
     ],
 )
@@ -77,7 +84,7 @@ def test_empty_cells_beyond_the_header_do_no_harm(tmp_path):
 def test_samples_of_one_name_are_told_apart(tmp_path):
     table = read(tmp_path, header=HEADER.replace("S3", "S1"))
     assert table.samples == ("S1", "S2", "S1 (2)")
-    assert "1 sample names come again: 'S1', ..." in table.decisions
+    assert "samples of one name told apart by a number: 'S1'" in table.decisions
 
 
 def test_arrays_are_tables_if_their_fields_have_names(tmp_path):

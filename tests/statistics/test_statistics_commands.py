@@ -52,13 +52,12 @@ def run(monkeypatch, tmp_path, capsys):
         ("match", GOOD.replace("9800.0", "NaN"), "missing (NaN) intensities"),
         ("match", GOOD.splitlines()[0] + "\n", "empty table"),
         ("match", "", "empty table"),
-        ("npmle", GOOD, "'F0' is not a number"),
-        ("npmle", "x,x\n1,2\n", "two columns of one name"),
+        ("npmle", "x,y\na,b\nc,d\n", "line 2, column 'x': the text 'a'"),
         ("npmle", "x\n1\nhigh\n", "line 3, column 'x': the text 'high'"),
         ("npmle", "x\n1\nNaN\n", "not finite"),
         ("npmle", "x\n", "no data"),
         ("npmle", "", "empty"),
-        ("gulp", GOOD, "cannot be read as an array of numbers"),
+        ("gulp", GOOD.replace("1.5", "low"), "cannot be read as an array of numbers"),
         ("gulp", "1,2\n3,nan\n", "line 2, column '2': 'nan' is not finite. Leave a"),
         ("gulp", "a;b\n1,5;2\n;3\n", "line 3, column 'a': an empty cell"),
         ("gulp", "1,2\n3,4\n", "must share their samples, got [2, 30] rows"),
@@ -208,8 +207,11 @@ def test_npmle_says_its_noise_and_writes_what_it_is_asked_for(run, tmp_path):
     assert code == 0 and new == ["a.csv", "p.csv", "r.html"]
     assert "decimal comma" in err
     assert "a standard deviation per observation" in (tmp_path / "r.html").read_text()
-    code, err, new = run("npmle d.csv --atoms b.csv")
+    code, err, new = run("npmle d.csv --columns name --atoms b.csv")
     assert code == 3 and "line 2, column 'name'" in err and new == []
+    code, err, new = run("npmle d.csv --posterior q.csv")
+    assert code == 0 and "columns of words left out: 'name'" in err
+    assert (tmp_path / "q.csv").read_text().splitlines()[1].startswith("star0,2,")
     code, err, _ = run("npmle d.csv --columns v --variance 1e6")
     assert code == 0 and "too large" in err
     code, err, _ = run("npmle d.csv --columns v --drop-missing --keep-missing")

@@ -2,8 +2,10 @@
 
 import codecs
 import csv
+import re
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from pushforward.errors import InputError, StoreError
 LARGEST_FILE = 2_000_000_000
 DELIMITERS = {"\t": "tab", ";": "';'", ",": "','"}
 ENCODINGS = [codecs.lookup(n) for n in ("utf-8-sig", "utf-16", "latin-1")]  # at import
+NUMERAL = re.compile(r"[+-]?\d[\d.,]*([eE][+-]?\d+)?$")  # no 1,2-dichloroethane
+Row = tuple[int, list[str]]  # a line of the file and its cells
 MISSING = {"", "na", "nan", "n/a", "n.a.", "<na>", "null", "none", "-", "#n/a"}
 
 
@@ -125,21 +129,25 @@ def readings(text: str) -> list[Cells]:
     return found
 
 
-def has_decimal_comma(cells: Cells, columns: list[int], name: str) -> bool:
-    """Whether numbers of these columns are written 1,5; refuses a mixture."""
-    marks = set()
-    for row in cells.rows[:2000]:
-        for column in columns:
-            cell = row[column]
-            digits = cell.replace(",", "").replace(".", "").lstrip("+-")
-            if digits[:1].isdigit():
-                marks |= {mark for mark in ",." if mark in cell}
-    if marks == {",", "."}:
+def has_decimal_comma(name: str, rows: Sequence[Row], columns: Sequence[int]) -> bool:
+    """Whether numbers of these columns are written 1,5; refuses a mixture.
+
+    `rows` come with their lines in the file.
+    """
+    first: dict[str, int] = {}
+    for line, cells in rows[:2000]:
+        for k in columns:
+            cell = cells[k] if k < len(cells) else ""
+            for mark in ",." if NUMERAL.match(cell) else "":
+                if mark in cell:
+                    first.setdefault(mark, line)
+    if len(first) == 2:
         raise InputError(
-            f"{name} writes numbers with both ',' and '.', so 1,234.5 and 1.234,5 "
-            "cannot be told apart. Export it without thousands separators."
+            f"{name} writes numbers with '.' in line {first['.']} and with ',' in line "
+            f"{first[',']}, so 1,234 and 1.234 cannot be told apart. Export it with "
+            "one decimal mark and no thousands separators."
         )
-    return marks == {","}
+    return "," in first
 
 
 def as_number(cell: str, decimal_comma: bool) -> float:
@@ -150,3 +158,85 @@ def as_number(cell: str, decimal_comma: bool) -> float:
         if cell.lower() in MISSING:
             return float("nan")
         raise
+
+
+def told_apart(
+    names: tuple[str, ...], what: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names with a number behind those that come again, and a word on them."""
+    again = [name for name, count in Counter(names).items() if count > 1 and name]
+    seen: Counter[str] = Counter()
+    told = []
+    for name in names:
+        seen[name] += 1
+        first = seen[name] == 1 or not name
+        told.append(name if first else f"{name} ({seen[name]})")
+    if not again:
+        return names, ()
+    shown = ", ".join(repr(name) for name in again[:3]) + (", ..." if again[3:] else "")
+    return tuple(told), (f"{what} of one name told apart by a number: {shown}",)
+
+
+def rows_of_numbers(path: Path) -> tuple[list[Row], list[str]]:
+    """Non-empty rows with their line numbers, split by the delimiter that fits."""
+    lines = read_text(path).splitlines()
+    skipped, told = _comments(lines)
+    first = next((line for line in lines[skipped:] if line.strip()), "")
+    delimiter = max(DELIMITERS, key=lambda mark: (first.count(mark), mark != ","))
+    if ";" in first or "\t" in first:  # then a comma is a decimal point
+        delimiter = ";" if ";" in first else "\t"
+    try:
+        parsed = list(csv.reader(lines[skipped:], delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(f"{path} is not a CSV file: {error}.") from None
+    if delimiter not in first:
+        spaced = [line.split() for line in lines[skipped:]]
+        if len({len(row) for row in spaced if row}) == 1 and len(first.split()) > 1:
+            parsed, told = spaced, [*told, "delimiter spaces"]
+    rows = [
+        (k + 1, [cell.strip() for cell in row])
+        for k, row in enumerate(parsed, skipped)
+        if any(cell.strip() for cell in row)
+    ]
+    if not rows:
+        raise InputError(f"{path} has empty cells only.")
+    plain = delimiter == "," or delimiter not in first
+    return rows, told if plain else [*told, f"delimiter {DELIMITERS[delimiter]}"]
+
+
+def _comments(lines: list[str]) -> tuple[int, list[str]]:
+    """How many lines stand before the table and begin with #, and a word on them.
+
+    The last of them is the header (its # is taken away) if only numbers follow and it
+    has as many cells, as numpy.savetxt writes it.
+    """
+    count = 0
+    while count < len(lines) and (not lines[count].strip() or lines[count][0] == "#"):
+        count += 1
+    marked = [k for k in range(count) if lines[k][:1] == "#"]
+    if not marked or count == len(lines):
+        return 0, []
+    last, after = lines[marked[-1]].lstrip("# "), lines[count]
+    for mark in (*DELIMITERS, None):
+        cells = after.split(mark)
+        wide = len(cells) > 1 and len(last.split(mark)) == len(cells)
+        if wide and all(is_number(cell.strip()) for cell in cells):
+            lines[marked[-1]] = last
+            count = marked[-1]
+            break
+    word = f"lines 1 to {count} before the table left out"
+    return count, [word] if count else []
+
+
+def decimal(cell: str) -> str:
+    """One comma as a point."""
+    return cell.replace(",", ".") if cell.count(",") == 1 and "." not in cell else cell
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number with either decimal mark, or empty."""
+    try:
+        float(decimal(cell))
+    except ValueError:
+        return cell == ""
+    return True

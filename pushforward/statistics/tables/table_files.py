@@ -18,6 +18,7 @@ from pushforward.statistics.tables._delimited import (
     Cells,
     has_decimal_comma,
     read_text,
+    told_apart,
 )
 from pushforward.statistics.tables._dialects import Layout, numbers_of
 from pushforward.statistics.tables._rows import (
@@ -27,7 +28,6 @@ from pushforward.statistics.tables._rows import (
     refuse_missing,
     refuse_ragged,
     refuse_repeated_ids,
-    told_apart,
     without_words,
 )
 from pushforward.statistics.tables.sample_roles import SampleRoles
@@ -58,7 +58,10 @@ def read_table(
     path = as_path("path", path)
     given = dict(columns or {})
     cells, layout = lay_out(path.name, read_text(path), given)
-    comma = has_decimal_comma(cells, [layout.mz, layout.rt], path.name)
+    lines = cells.lines or tuple(range(1, len(cells.rows) + 1))
+    numbered = list(zip(lines, cells.rows, strict=True))[layout.first :]
+    looked_at = (layout.mz, layout.rt, *layout.samples)
+    comma = has_decimal_comma(path.name, numbered, looked_at)
     if comma and cells.delimiter == ",":
         raise InputError(
             f"{path.name} uses ',' both between columns and as decimal mark. Export "
@@ -120,7 +123,7 @@ def _of_samples(
     kinds = (layout.kinds[i] if layout.kinds else "" for i in layout.samples)
     spelled = tuple(f"{n} {k}".strip() for n, k in zip(names, kinds, strict=True))
     some, sample, words = roles.applied(name, spelled, values)
-    names, again = told_apart(tuple(compress(names, sample)))
+    names, again = told_apart(tuple(compress(names, sample)), "samples")
     values, decisions = values[:, sample], (*decisions, *words, *again)
     if imputation is not None and np.isnan(values).any():
         values, seen, word = imputation.filled(values)
