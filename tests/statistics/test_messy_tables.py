@@ -87,16 +87,43 @@ def test_samples_of_one_name_are_told_apart(tmp_path):
     assert "samples of one name told apart by a number: 'S1'" in table.decisions
 
 
-def test_arrays_are_tables_if_their_fields_have_names(tmp_path):
+def test_a_sheet_of_several_is_named(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"mz": [100.5, 200.5], "rt": [1.0, 2.0], "s1": [3.0, 4.0]})
+    path = tmp_path / "b.xlsx"
+    with pandas.ExcelWriter(path) as book:
+        pandas.DataFrame().to_excel(book, sheet_name="empty", index=False)
+        frame.to_excel(book, sheet_name="pos", index=False)
+    assert read_table(path).p == 2  # the only one with something in it
+    with pandas.ExcelWriter(path) as book:
+        frame.to_excel(book, sheet_name="pos", index=False)
+        (2 * frame).to_excel(book, sheet_name="neg", index=False)
+    with pytest.raises(InputError, match="2 sheets.*pos, neg.*b.xlsx#pos"):
+        read_table(path)
+    with pytest.raises(InputError, match="2 sheets"):
+        read_table(tmp_path / "b.xlsx#zz")
+    table = read_table(tmp_path / "b.xlsx#neg")
+    np.testing.assert_array_equal(table.mz, [201, 401])
+    assert table.name == "b.xlsx#neg"
+
+
+def test_arrays_are_tables_if_their_columns_are_named(tmp_path):
     kinds = [("id", "U8"), ("mz", float), ("rt", float), ("s1", float), ("s2", float)]
     rows = [("a", 180.0634, 2.31, 0.1, 2.0), ("b", 255.2324, 5.02, 1e-17, 7.0)]
     np.save(tmp_path / "t.npy", np.array(rows, kinds))
     table = read_table(tmp_path / "t.npy")
     assert table.ids == ("a", "b")
     np.testing.assert_array_equal(table.intensities, [[0.1, 1e-17], [2.0, 7.0]])
-    np.save(tmp_path / "bare.npy", np.ones((4, 5)))
-    with pytest.raises(InputError, match=r"a bare array, shape \(4, 5\).*header"):
+    bare = np.array([[180.0634, 2.31, 0.1, 2.0], [255.2324, 5.02, 1e-17, 7.0]])
+    np.save(tmp_path / "bare.npy", bare)
+    with pytest.raises(InputError, match="--columns mz=1,rt=2"):
         read_table(tmp_path / "bare.npy")
+    again = read_table(tmp_path / "bare.npy", columns={"mz": "1", "rt": "2"})
+    np.testing.assert_array_equal(again.intensities, table.intensities)
+    assert again.samples == ("3", "4")
+    np.save(tmp_path / "deep.npy", np.ones((4, 5, 2)))
+    with pytest.raises(InputError, match=r"must hold a table.*\(4, 5, 2\)"):
+        read_table(tmp_path / "deep.npy")
     (tmp_path / "torn.npy").write_bytes(b"\x93NUMPY\x01")
     with pytest.raises(InputError, match="cannot read"):
         read_table(tmp_path / "torn.npy")

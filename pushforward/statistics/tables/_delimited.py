@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pushforward._files import read_npy
 from pushforward.errors import InputError, StoreError
@@ -35,11 +36,14 @@ class Cells:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, whatever its byte-order mark; workbooks as text with tabs."""
-    if path.suffix in (".xlsx", ".parquet"):
+    """The text of a file, whatever its byte-order mark; workbooks as text with tabs.
+
+    book.xlsx#NAME is a sheet of a workbook.
+    """
+    if path.suffix == ".parquet" or ".xlsx" in path.suffix:
         return _sheet(path)
     if path.suffix == ".npy":
-        return _named_fields(path)
+        return _fields(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InputError(
@@ -69,38 +73,62 @@ def read_text(path: Path) -> str:
 
 
 def _sheet(path: Path) -> str:
-    """The first sheet of a workbook, or a parquet table, as text with tabs."""
-    if not path.is_file():
-        raise StoreError(f"{path} cannot be read: no such file.")
+    """A sheet of a workbook, or a parquet table, as text with tabs."""
+    name, _, sheet = path.name.partition("#")
+    file = path.with_name(name)
+    if not file.is_file():
+        raise StoreError(f"{file} cannot be read: no such file.")
     try:
         import pandas
 
-        if path.suffix == ".xlsx":
-            frame = pandas.read_excel(path, header=None, dtype=str)
-            return str(frame.to_csv(sep="\t", index=False, header=False))
-        return str(pandas.read_parquet(path).to_csv(sep="\t", index=False))
+        if file.suffix == ".parquet":
+            return str(pandas.read_parquet(file).to_csv(sep="\t", index=False))
+        with pandas.ExcelFile(file) as book:
+            chosen = _chosen_sheet(book, name, sheet)
+            frame = pandas.read_excel(book, sheet_name=chosen, header=None, dtype=str)
+        return str(frame.to_csv(sep="\t", index=False, header=False))
     except ImportError:
         raise InputError(
-            f"{path.name} needs pandas with openpyxl and pyarrow; run "
+            f"{name} needs pandas with openpyxl and pyarrow; run "
             'pip install "pushforward[tables]", or save it as CSV (UTF-8).'
         ) from None
+    except InputError:
+        raise
     except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path.name} cannot be read as a table: {error}.") from None
+        raise InputError(f"{name} cannot be read as a table: {error}.") from None
 
 
-def _named_fields(path: Path) -> str:
-    """A structured array as text with tabs; a bare one has no names for its columns."""
+def _chosen_sheet(book: Any, name: str, sheet: str) -> str:
+    """The sheet that was named; else the only one with something in it."""
+    if sheet in book.sheet_names:
+        return sheet
+    import pandas
+
+    first = pandas.read_excel(book, sheet_name=None, header=None, nrows=9)
+    full = [name for name, frame in first.items() if not frame.empty]
+    if sheet or len(full) > 1:
+        raise InputError(
+            f"{name} has {len(full)} sheets with something in them: {', '.join(full)}. "
+            f"Say which one, as {name}#{full[0] if full else 'NAME'}."
+        )
+    return full[0] if full else book.sheet_names[0]
+
+
+def _fields(path: Path) -> str:
+    """An array as text with tabs: its fields by their names, or columns by number."""
     if not path.is_file():
         raise StoreError(f"{path} cannot be read: no such file.")
     array = read_npy(path)
     names = array.dtype.names
-    if names is None or array.ndim != 1 or not array.size:
+    if names is None and array.ndim == 2 and array.dtype.kind in "fiu":
+        names = tuple(str(k + 1) for k in range(array.shape[1]))
+    elif names is None or array.ndim != 1:
         raise InputError(
-            f"{path.name} is a bare array, shape {array.shape} of {array.dtype}: "
-            "nothing in it says what its columns are. Save a structured array, whose "
-            "fields have names (frame.to_records() of pandas, without objects), or a "
-            "table with a header (.csv)."
+            f"{path.name} must hold a table (rows, columns) of numbers, or an array "
+            f"whose fields have names, got shape {array.shape} of {array.dtype}."
         )
+    if not array.size:
+        raise InputError(f"{path.name} is an empty table: its shape is {array.shape}.")
     rows = [names, *array.tolist()]
     return "\n".join("\t".join(str(cell) for cell in row) for row in rows) + "\n"
 

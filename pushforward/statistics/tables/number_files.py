@@ -76,12 +76,13 @@ def read_numbers(
 ) -> NumericTable:
     """Read a table of numbers; the header, the delimiter and decimal commas are found.
 
-    Files are text (.csv, .tsv, ...), .npy, and, with the extra `tables`, .xlsx and
-    .parquet. Lines with # before the table are left out. `columns` picks columns by
-    name, with or without the unit in brackets (or by position, "1" the first, when the
-    file has no header). Columns of words are no numbers: the first that tells all rows
-    apart, or has no name, names them. Single words and ragged rows are refused with
-    their line, and so is what is missing unless `missing` says otherwise.
+    Files are text (.csv, .tsv, ...), .npy, and, with the extra `tables`, .xlsx (one
+    sheet of several as book.xlsx#NAME) and .parquet. Lines with # before the table are
+    left out. `columns` picks columns by name, with or without the unit in brackets (or
+    by position, "1" the first, when the file has no header). Columns of words are no
+    numbers: the first that tells all rows apart, or has no name, names them. Single
+    words and ragged rows are refused with their line, and so is what is missing unless
+    `missing` says otherwise.
     """
     path = as_path("path", path)
     if path.suffix == ".npy":

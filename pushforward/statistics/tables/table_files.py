@@ -47,8 +47,9 @@ def read_table(
     Knows MZmine 2, 3 and 4, MS-DIAL, Progenesis QI, XCMS, mzTab-M, metabCombiner, M2S
     (three columns, no header), GromovMatcher (features in columns, rows `m/z` and `RT`)
     and plain tables; delimiters `,` `;` tab; decimal commas; with the extra `tables`
-    .xlsx and .parquet; .npy whose fields have names. Times become minutes. `decisions`
-    of the result says what was decided.
+    .xlsx (one sheet of several as book.xlsx#NAME) and .parquet; .npy, whose columns are
+    named by number if they have no names. Times become minutes. `decisions` of the
+    result says what was decided.
 
     `columns` overrides by header name: `mz`, `rt`, `id`; `samples` is a text that the
     names of the sample columns contain; `unit` is `min` or `s`. Missing intensities
