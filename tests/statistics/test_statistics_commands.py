@@ -132,7 +132,26 @@ def test_messy_tables_are_understood_and_said(run, tmp_path):
     assert "precision is not known" in page and "Doubtful matches" in page
     merged = (tmp_path / "all.csv").read_text().splitlines()
     assert merged[0].startswith("id_A,id_B,mz,rt_A,rt_B,A_s0 Peak area")
-    assert merged[1].split(",")[-2] == "5250.0"  # half of 10500, the least of F0
+    assert merged[1].split(",")[-2] == ""  # what was filled in was not measured
+    code, err, new = run(
+        "match good.csv messy.csv --out l.csv --impute --log --merged l"
+    )
+    assert code == 0 and "log(1 + x)" not in err
+    assert (tmp_path / "l").read_text() == (tmp_path / "all.csv").read_text()
+
+
+def test_blanks_of_one_table_are_enough(run, tmp_path):
+    blanks = ("Blank_1 Peak area", "5", "3.5", "7")
+    lines = GOOD.splitlines()
+    text = "\n".join(f"{a},{b}" for a, b in zip(lines, blanks, strict=True))
+    (tmp_path / "blank.csv").write_text(text)
+    line = "match good.csv blank.csv --out m.csv --blank-ratio 3"
+    code, err, new = run(f"{line} --control-spread 0.3")
+    assert code == 3 and "needs two" in err and new == []
+    code, err, new = run(line)
+    assert code == 0 and "good.csv: too few blanks (0): none dropped by them" in err
+    assert "blank.csv: 1 features dropped, below 3.0 times the blanks" in err
+    assert run(f"{line} --blanks Blank_1")[0] == 0
 
 
 def test_partial_truth_has_no_precision(monkeypatch, run, tmp_path, capsys):

@@ -90,20 +90,21 @@ def write_candidates(matching: Matched, path: str | Path) -> None:
 def write_merged(matching: Matched, path: str | Path) -> None:
     """One row per group: ids, masses, times (min), then the samples of every table.
 
-    Cells of tables without the feature are empty.
+    Cells are empty where a table has no such feature, and where nothing was measured.
     """
     tables, labels = matching.tables, table_labels(matching.tables)
     header = [f"id_{x}" for x in labels] + ["mz"] + [f"rt_{x}" for x in labels]
     for table, x in zip(tables, labels, strict=True):
         header += [f"{x}_{name}" for name in table.sample_names()]
-    rows = []
+    rows, measured = [], [t.measured() for t in tables]
     for group in matching.groups:
         there = [(t, k) for t, k in zip(tables, group, strict=True)]
         row = [t.ids[k] if k >= 0 else "" for t, k in there]
         row.append(float(np.mean([t.mz[k] for t, k in there if k >= 0])))
         row += [t.rt[k] if k >= 0 else "" for t, k in there]
-        for t, k in there:
-            row += list(t.intensities[:, k]) if k >= 0 else [""] * t.n
+        for values, k in zip(measured, group, strict=True):
+            cells = values[:, k] if k >= 0 else np.full(len(values), np.nan)
+            row += ["" if np.isnan(v) else v for v in cells]
         rows.append(row)
     write_csv(path, header, rows)
 

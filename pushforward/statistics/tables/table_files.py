@@ -126,14 +126,18 @@ def _of_samples(
     some, sample, words = roles.applied(name, spelled, values)
     names, again = told_apart(tuple(compress(names, sample)), "samples")
     values, decisions = values[:, sample], (*decisions, *words, *again)
+    gaps = None
     if imputation is not None and np.isnan(values).any():
+        gaps = np.isnan(values)
         values, seen, word = imputation.filled(values)
         some, decisions = some & seen, (*decisions, word)
     if not some.all():
         ids, lines = tuple(compress(ids, some)), tuple(compress(lines, some))
         mz, rt, values = mz[some], rt[some], values[some]
+        gaps = None if gaps is None else gaps[some]
     refuse_missing(name, values, ids, names, lines)
-    return FeatureTable(ids, mz, rt, values.T.copy(), name, decisions, names)
+    lost = None if gaps is None else gaps.T.copy()
+    return FeatureTable(ids, mz, rt, values.T.copy(), name, decisions, names, lost)
 
 
 def _decisions(cells: Cells, layout: Layout, comma: bool, told: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pushforward._checks import listed
 from pushforward.errors import InputError
@@ -17,7 +17,8 @@ class FeatureTable:
 
     `mz` in m/z units, `rt` in minutes, `intensities` (n, p), samples first.
     `decisions` says, line by line, how a file was read; `samples` are the names of the
-    samples, none if they have none.
+    samples, none if they have none; `gaps` is where nothing was measured and a value
+    was filled in, for the sake of correlations.
     """
 
     ids: tuple[str, ...]
@@ -27,6 +28,7 @@ class FeatureTable:
     name: str = "table"
     decisions: tuple[str, ...] = field(default=(), compare=False)
     samples: tuple[str, ...] = ()
+    gaps: Bool[np.ndarray, "n p"] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         _refuse_other_types(self)
@@ -94,7 +96,14 @@ class FeatureTable:
             mz=self.mz[features],
             rt=self.rt[features],
             intensities=self.intensities[:, features],
+            gaps=None if self.gaps is None else self.gaps[:, features],
         )
+
+    def measured(self) -> Float[np.ndarray, "n p"]:
+        """The intensities, NaN where nothing was measured."""
+        if self.gaps is None:
+            return self.intensities
+        return np.where(self.gaps, np.nan, self.intensities)
 
     def sample_names(self) -> tuple[str, ...]:
         """The names of the samples; numbered if they have none."""
