@@ -198,7 +198,7 @@ def test_names_of_rows_are_no_coordinate(tmp_path):
     """pandas and R write the index first, under an empty name."""
     table = read_numbers(write(tmp_path, ",x,y\n0,1,2\n1,4,5\n"))
     assert table.columns == ("x", "y") and "names of rows" in table.decisions[0]
-    assert table.names == ("0", "1")
+    assert table.names == ()  # numbers of rows say nothing
     table = read_numbers(write(tmp_path, '"","x"\n"r1",1\n"r2",4\n'))
     np.testing.assert_array_equal(table.values, [[1], [4]])
     assert table.names == ("r1", "r2")

@@ -212,6 +212,20 @@ def test_gulp_on_a_folder_with_errors_and_a_page(run, tmp_path):
     frame = "\n".join(f"{k},{k % 7}" for k in range(30))
     (tmp_path / "frame.csv").write_text(",x\n" + frame)
     assert "names of rows and left out" in run("gulp a.npy frame.csv")[1]
+    named = "\n".join(f"probe{k};{k % 7},5;dog" for k in range(30))
+    (tmp_path / "n.csv").write_text(f"name;x (mV);class\n{named}\n")
+    (tmp_path / "o.csv").write_text(f"name;x\n{named}\n".replace("probe0", "cat"))
+    code, err, _ = run("gulp a.npy n.csv o.csv")
+    assert code == 3 and "line 2: 3 cells" in err
+    (tmp_path / "o.csv").write_text(f"a;b;c\n{named}\n".replace("probe0", "cat"))
+    code, err, _ = run("gulp a.npy n.csv o.csv")
+    assert code == 3 and "row 1 is 'probe0' in one and 'cat' in the other" in err
+    code, err, _ = run("gulp a.npy n.csv frame.csv")
+    assert code == 0 and "columns of words left out: 'name', 'class'" in err
+    for k in (2, 10):
+        np.save(tmp_path / "many" / f"layer{k}.npy", rng.normal(size=(30, 3)))
+    order = run("gulp many")[1]
+    assert order.index("layer2.npy") < order.index("layer10.npy")
     np.save(tmp_path / "deep.npy", rng.normal(size=(30, 2, 2)))
     code, err, new = run("gulp a.npy deep.npy")
     assert code == 3 and "(30, 2, 2)" in err and "--flatten" in err and new == []

@@ -177,7 +177,8 @@ def _labels(
     """Names of the rows: the first column of words, or without name, that differ."""
     for k in sorted({*words, *([0] if len(names) > 1 and not names[0] else [])}):
         cells = tuple(cells[k] for _, cells in body)
-        if all(cells) and len(set(cells)) == len(cells):
+        counted = all(cell.isdigit() for cell in cells)  # 0, 1, ...: no names
+        if all(cells) and len(set(cells)) == len(cells) and not counted:
             told += [f"rows are named by column {names[k]!r}"] if names[k] else []
             return cells
     return ()
