@@ -109,7 +109,7 @@ def match(
     for table in tables:
         for decision in table.decisions:
             status.print(f"{table.name}: {decision}", markup=False, soft_wrap=True)
-    known = None if truth is None else statistics.read_truth(truth, *tables)
+    known = None if truth is None else _known(truth, tables)
     found = _matched(
         tables,
         logarithm,
@@ -128,6 +128,16 @@ def match(
         _write(found, name, path, known, complete, polarity)
     summary |= {"written": {name: str(path) for name, path in written.items()}}
     _tell(summary, as_json)
+
+
+def _known(path: pathlib.Path, tables: list) -> Any:
+    """The list of true matches."""
+    from pushforward.statistics.tables.match_files import truth_and_skipped
+
+    known, skipped = truth_and_skipped(path, *tables)
+    if skipped:
+        status.print(f"{path.name}: {skipped} rows name features that were left out")
+    return known
 
 
 def _check(files: list, mztab: object, polarity: str | None) -> None:

@@ -136,8 +136,15 @@ def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"
     """Known groups from a file with a column of ids for each table, as indices.
 
     Two tables: pairs. More: a cell may be empty, which is -1. A first row that names no
-    features is taken for a header.
+    features is taken for a header. Rows of features that were left out are skipped.
     """
+    return truth_and_skipped(path, *tables)[0]
+
+
+def truth_and_skipped(
+    path: str | Path, *tables: FeatureTable
+) -> tuple[Int[np.ndarray, "m k"], int]:
+    """The same, and how many rows name a feature that was left out."""
     path = as_path("path", path)
     found = [c for c in readings(read_text(path)) if len(c.rows[0]) >= len(tables)]
     if not found:
@@ -148,9 +155,12 @@ def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"
             f"    {wanted}"
         )
     places = [{name: i for i, name in enumerate(t.ids)} for t in tables]
-    groups = []
+    groups, skipped = [], 0
     for number, row in enumerate(found[0].rows):
         cells = row[: len(tables)]
+        if any(c in t.left_out for c, t in zip(cells, tables, strict=True)):
+            skipped += 1
+            continue
         lost = [cell == "" and len(tables) > 2 for cell in cells]
         known = [c in p or x for c, p, x in zip(cells, places, lost, strict=True)]
         if all(known) and len(tables) - sum(lost) > 1:
@@ -167,7 +177,7 @@ def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"
             + ", ".join(f"{t.ids[0]!r} in {t.name}" for t in tables)
             + "."
         )
-    return np.array(groups, dtype=int)
+    return np.array(groups, dtype=int), skipped
 
 
 def _write(path: str | Path, m: Matching, chosen: np.ndarray) -> None:

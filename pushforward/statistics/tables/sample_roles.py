@@ -48,17 +48,21 @@ class SampleRoles:
 
     def applied(
         self, table: str, names: tuple[str, ...], values: Float[np.ndarray, "p n"]
-    ) -> tuple[Bool[np.ndarray, "p"], Bool[np.ndarray, "n"], tuple[str, ...]]:
-        """The features kept, the samples kept, and what was decided, in words."""
+    ) -> tuple[
+        dict[str, Bool[np.ndarray, "p"]], Bool[np.ndarray, "n"], tuple[str, ...]
+    ]:
+        """Features to drop by reason, the samples kept, and what was decided, in words.
+
+        A feature is dropped for one reason at most.
+        """
         blank = self._marked(table, "blanks", names, self.blanks, BLANK)
         control = ~blank & self._marked(
             table, "controls", names, self.controls, CONTROL
         )
         sample = ~(blank | control)
-        every = np.ones(len(values), dtype=bool)
         if not sample.any():
             word = "all columns are named as blanks or controls: kept as samples"
-            return every, ~sample, (word,)
+            return {}, ~sample, (word,)
         words = [
             f"{what} left out ({int(mask.sum())}): {_some(names, mask)}"
             for what, mask in (("blanks", blank), ("quality controls", control))
@@ -66,20 +70,22 @@ class SampleRoles:
         ]
         words += self._absent(blank, control)
         dirty = self._background(table, values, sample, blank)
-        loose = self._unsteady(table, values, control)
-        for what, mask in (
-            (f"below {self.blank_ratio} times the blanks", dirty),
-            ("too spread over the controls", loose),
-        ):
-            if mask.any():
-                words.append(f"{int(mask.sum())} features dropped, {what}")
-        kept = ~(dirty | loose)
-        if not kept.any():
+        drops = {
+            f"below {self.blank_ratio} times the blanks": dirty,
+            "too spread over the controls": self._unsteady(table, values, control)
+            & ~dirty,
+        }
+        words += [
+            f"{int(mask.sum())} features dropped, {what}"
+            for what, mask in drops.items()
+            if mask.any()
+        ]
+        if np.logical_or(*drops.values()).all():
             raise InputError(
                 f"{table}: `blank_ratio` and `control_spread` drop every feature. Try "
                 "milder ones, such as 3 and 0.3."
             )
-        return kept, sample, tuple(words)
+        return drops, sample, tuple(words)
 
     def _absent(self, blank: np.ndarray, control: np.ndarray) -> list[str]:
         """What was asked for and is not in this table."""

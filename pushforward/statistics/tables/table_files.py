@@ -123,21 +123,25 @@ def _of_samples(
     names = tuple(layout.header[i] for i in layout.samples)
     kinds = (layout.kinds[i] if layout.kinds else "" for i in layout.samples)
     spelled = tuple(f"{n} {k}".strip() for n, k in zip(names, kinds, strict=True))
-    some, sample, words = roles.applied(name, spelled, values)
+    drops, sample, words = roles.applied(name, spelled, values)
     names, again = told_apart(tuple(compress(names, sample)), "samples")
     values, decisions = values[:, sample], (*decisions, *words, *again)
     gaps = None
     if imputation is not None and np.isnan(values).any():
         gaps = np.isnan(values)
         values, seen, word = imputation.filled(values)
-        some, decisions = some & seen, (*decisions, word)
-    if not some.all():
+        drops, decisions = {**drops, "measured nowhere": ~seen}, (*decisions, word)
+    some = ~np.any([np.zeros(len(ids), dtype=bool), *drops.values()], axis=0)
+    left_out = {i: why for why, mask in drops.items() for i in compress(ids, mask)}
+    if left_out:
         ids, lines = tuple(compress(ids, some)), tuple(compress(lines, some))
         mz, rt, values = mz[some], rt[some], values[some]
         gaps = None if gaps is None else gaps[some]
     refuse_missing(name, values, ids, names, lines)
     lost = None if gaps is None else gaps.T.copy()
-    return FeatureTable(ids, mz, rt, values.T.copy(), name, decisions, names, lost)
+    return FeatureTable(
+        ids, mz, rt, values.T.copy(), name, decisions, names, lost, left_out
+    )
 
 
 def _decisions(cells: Cells, layout: Layout, comma: bool, told: str) -> tuple[str, ...]:

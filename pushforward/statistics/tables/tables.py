@@ -1,5 +1,6 @@
 """A table of untargeted features: masses, retention times, intensities."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,7 +19,8 @@ class FeatureTable:
     `mz` in m/z units, `rt` in minutes, `intensities` (n, p), samples first.
     `decisions` says, line by line, how a file was read; `samples` are the names of the
     samples, none if they have none; `gaps` is where nothing was measured and a value
-    was filled in, for the sake of correlations.
+    was filled in, for the sake of correlations; `left_out` are the ids of features of
+    the file that are not in the table, with the reason.
     """
 
     ids: tuple[str, ...]
@@ -29,6 +31,7 @@ class FeatureTable:
     decisions: tuple[str, ...] = field(default=(), compare=False)
     samples: tuple[str, ...] = ()
     gaps: Bool[np.ndarray, "n p"] | None = field(default=None, compare=False)
+    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         _refuse_other_types(self)
