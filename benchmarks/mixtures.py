@@ -115,7 +115,7 @@ def nodes_of(x: np.ndarray, likelihood: AbstractLikelihood, nodes: int) -> np.nd
 def ours_on_grid(x: np.ndarray, nodes: int) -> float:
     table, p = log_kernel(x, grid_of(x, nodes)), np.full(len(x), 1 / len(x))
     m = table.shape[1]
-    w = optimal_weights(table, p, np.full(m, 1 / m))
+    w = optimal_weights(table.T, p, np.full(m, 1 / m))
     return float(-p @ np.log(np.exp(table) @ w))
 
 

@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -17,13 +18,22 @@ def one_thread() -> Iterator[None]:
     Threads that share a small product wait for each other in a loop: on a busy machine
     that took ten times the work itself.
     """
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
+    libraries = _libraries()
+    if libraries is None:
         yield
         return
-    with threadpool_limits(limits=1, user_api="blas"):
+    with libraries.limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> Any:
+    """What is loaded: to look for it again takes as long as a small fit."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
 
 
 def side_by_side(f: Callable[[Item], Found], items: Iterable[Item]) -> Iterator[Found]:

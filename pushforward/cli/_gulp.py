@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 from typing import Annotated, Any
 
 import typer
@@ -69,13 +70,17 @@ def gulp(
         say(json.dumps(answer))
         return
     say(read[-1])
-    for lam, distance, errors_here in zip(
+    for lam, distance, wide in zip(
         matrix.lambdas, matrix.distance, errors, strict=True
     ):
         say(f"lambda = {lam:g}, distances and standard errors")
-        for name, row, wide in zip(names, distance, errors_here, strict=True):
-            cells = (f"{x:.4f} +- {e:.4f}" for x, e in zip(row, wide, strict=True))
-            say(f"  {name:20.20s} " + "  ".join(cells))
+        say(
+            " " * 26
+            + "  ".join(f"{j + 1:<15d}" for j in range(len(names) - 1)).rstrip()
+        )
+        for i, name in enumerate(names):
+            cells = [f"{distance[i, j]:.4f} +-{wide[i, j]:.4f}" for j in range(i)]
+            say(f"  {i + 1:3d} {name:18.18s}  {'  '.join(cells)}".rstrip())
 
 
 def _expanded(path: pathlib.Path) -> list[tuple[pathlib.Path, Any]]:
@@ -92,10 +97,18 @@ def _expanded(path: pathlib.Path) -> list[tuple[pathlib.Path, Any]]:
         run: Any = pf.load(path)
         layers = np.asarray(run.measures.points)
         return [(path / f"layer {k}", x) for k, x in enumerate(layers)]
-    inside = sorted(path.glob("*.npy"))
+    inside = sorted(path.glob("*.npy"), key=_natural)
     if not inside:
         raise InputError(f"{path} holds no .npy file, and is no run of probe.")
     return [(file, None) for file in inside]
+
+
+def _natural(path: pathlib.Path) -> list[tuple[bool, int, str]]:
+    """layer2 before layer10."""
+    parts = re.split(r"(\d+)", path.stem)
+    return [
+        (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts
+    ]
 
 
 def _names(paths: list[pathlib.Path]) -> list[str]:
@@ -118,22 +131,26 @@ def _compared(
         shape_on_disk,
     )
     from pushforward.statistics.representations.files import (
+        refuse_other_samples,
         representation_and_words,
     )
 
     shapes: list[Any] = [shape_on_disk(p) if a is None else a.shape for p, a in found]
     known = all(shape is not None and len(shape) == 2 for shape in shapes)
     large = known and sum(rows * columns for rows, columns in shapes) > LARGE
-    given, read = [], []
+    given, read, rows = [], [], {}
     for (path, array), shape in zip(found, shapes, strict=True):
         one: Any = path if array is None else array
         words: tuple[str, ...] = ()
         if array is None and not large:
-            one, words = representation_and_words(path, flatten=flatten)
+            one, words, rows[path.name] = representation_and_words(
+                path, flatten=flatten
+            )
         given.append(one)
         samples, features = shape if large else one.shape
         told = "; ".join((f"{samples} samples, {features} features", *words))
         read.append(f"{path.name}: {told}")
+    refuse_other_samples(rows)
     if large or draws is not None:
         moments = GulpMoments.of(given)
         count = 100 if draws is None else draws

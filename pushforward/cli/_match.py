@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -107,12 +108,11 @@ def match(
     tables = _read(files, columns, filling, roles)
     for table in tables:
         for decision in table.decisions:
-            status.print(f"{table.name}: {decision}", markup=False)
-    if logarithm:
-        tables = [table.logarithm() for table in tables]
-    known = None if truth is None else statistics.read_truth(truth, *tables)
+            status.print(f"{table.name}: {decision}", markup=False, soft_wrap=True)
+    known = None if truth is None else _known(truth, tables)
     found = _matched(
         tables,
+        logarithm,
         agreement,
         gate=_gate(gate),
         distance=_distance(distance),
@@ -128,6 +128,16 @@ def match(
         _write(found, name, path, known, complete, polarity)
     summary |= {"written": {name: str(path) for name, path in written.items()}}
     _tell(summary, as_json)
+
+
+def _known(path: pathlib.Path, tables: list) -> Any:
+    """The list of true matches."""
+    from pushforward.statistics.tables.match_files import truth_and_skipped
+
+    known, skipped = truth_and_skipped(path, *tables)
+    if skipped:
+        status.print(f"{path.name}: {skipped} rows name features that were left out")
+    return known
 
 
 def _check(files: list, mztab: object, polarity: str | None) -> None:
@@ -146,6 +156,7 @@ def _read(files: list, columns: list[str] | None, filling: Any, roles: Any) -> l
     """The tables; one override serves those tables that have its columns."""
     from pushforward import statistics
     from pushforward.errors import InputError
+    from pushforward.statistics.tables.sample_roles import ABSENT
     from pushforward.statistics.tables.table_layouts import NoSuchColumns
 
     texts = columns or []
@@ -156,7 +167,7 @@ def _read(files: list, columns: list[str] | None, filling: Any, roles: Any) -> l
         )
     given = [statistics.parse_columns(text) for text in texts] or [{}]
     given = given * len(files) if len(given) == 1 else given
-    keys = {"imputation": filling, "roles": roles}
+    keys = {"imputation": filling, "roles": replace(roles, elsewhere=True)}
     tables, lost = [], []
     for path, names in zip(files, given, strict=True):
         try:
@@ -168,15 +179,33 @@ def _read(files: list, columns: list[str] | None, filling: Any, roles: Any) -> l
             tables.append(statistics.read_table(path, **keys))
     if lost and len(lost) == len(files):
         raise lost[0]
+    only = {
+        "blanks": replace(roles, controls=None, control_spread=None),
+        "quality controls": replace(roles, blanks=None, blank_ratio=None),
+    }
+    for what, one in only.items():
+        told = f"{ABSENT} {what}"
+        if all(any(d.startswith(told) for d in t.decisions) for t in tables):
+            statistics.read_table(files[0], columns=given[0], roles=one)  # says so
     return tables
 
 
-def _matched(tables: list, agreement: float, **options: Any) -> Any:
+def _matched(tables: list, logarithm: bool, agreement: float, **options: Any) -> Any:
+    """The matching, by logarithms if asked for, of the tables as they were read."""
     from pushforward import statistics
 
+    given = tables
+    if logarithm:
+        given = [table.logarithm() for table in tables]
+        tables = [
+            replace(table, decisions=other.decisions)
+            for table, other in zip(tables, given, strict=True)
+        ]
     if len(tables) == 2:
-        return statistics.match(*tables, **options)
-    return statistics.match_jointly(tables, agreement=agreement, **options)
+        found = statistics.match(*given, **options)
+        return replace(found, A=tables[0], B=tables[1])
+    joint = statistics.match_jointly(given, agreement=agreement, **options)
+    return replace(joint, tables=tuple(tables))
 
 
 def _write(found: Any, name: str, path, known, complete: bool, polarity) -> None:
@@ -233,7 +262,8 @@ def _tell(summary: dict, as_json: bool) -> None:
         return
     written = summary.pop("written")
     for name, value in summary.items():
-        say(f"{name.replace('_', ' '):28s}{value}")
+        shown = f"{value:.4f}" if isinstance(value, float) else value
+        say(f"{name.replace('_', ' '):28s}{shown}")
     for name, path in written.items():
         say(f"{name + ' written':28s}{path}")
 

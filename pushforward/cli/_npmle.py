@@ -107,7 +107,7 @@ def _written(fit, table, atoms, posterior, report) -> dict[str, str]:
     if report is not None:
         from pushforward.plot.mixtures import write_mixture_report
 
-        names, read = table.columns, table.decisions
-        write_mixture_report(fit, report, names=names, read=read)
+        told = {"names": table.columns, "read": table.decisions, "rows": table.names}
+        write_mixture_report(fit, report, **told)
     named = {"atoms": atoms, "posterior": posterior, "report": report}
     return {name: str(path) for name, path in named.items() if path is not None}

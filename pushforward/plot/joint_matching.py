@@ -5,26 +5,30 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushforward.plot.matching import BLUE, GRAY, GREEN, tidy
+from pushforward.plot.matching import BLUE, GRAY, GREEN
 from pushforward.plot.page import (
+    folded,
+    gallery,
     image,
     listing,
+    numbers,
     paragraph,
     section,
     table,
     write_page,
 )
-from pushforward.plot.style import new_figure
+from pushforward.plot.style import new_figure, styled
 from pushforward.statistics.matching.joint_matching import JointMatching
 from pushforward.statistics.matching.matching import Reason
 from pushforward.statistics.tables.match_files import table_labels
 
-DOUBTFUL = 15  # rows of a table
+DOUBTFUL = 12  # rows of a table
 PATTERNS = 16  # bars of the picture of groups
 PANELS = 10  # pairs of tables drawn
 SHORT = ("alone", "strongest", "off the drift", "weak", "weaker than another")
 
 
+@styled
 def draw_groups(joint: JointMatching) -> Figure:
     """How many groups are in which tables, the commonest first."""
     there = joint.groups >= 0
@@ -47,41 +51,33 @@ def draw_groups(joint: JointMatching) -> Figure:
     dots.set_yticks(range(K, 0, -1), table_labels(joint.tables), fontsize=8)
     dots.set_ylim(0.5, K + 0.5)
     dots.set_xticks([])
-    for ax in (bars, dots):
-        tidy(ax)
     dots.spines[["left", "bottom"]].set_visible(False)
     dots.tick_params(length=0)
     return figure
 
 
-def draw_drifts(joint: JointMatching) -> Figure:
-    """The drift of times between each two tables; grouped pairs green."""
-    chosen = list(joint.pairs)[:PANELS]
-    labels = table_labels(joint.tables)
-    columns = min(3, len(chosen))
-    rows = -(-len(chosen) // columns)
-    figure = new_figure(3.1 * columns, 2.7 * rows)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax in axes[len(chosen) :]:
-        ax.set_axis_off()
-    for ax, (a, b) in zip(axes, chosen, strict=False):
-        found = joint.pairs[a, b]
-        x, y = found.A.rt[found.pairs.rows], found.B.rt[found.pairs.cols]
-        ax.scatter(x, y, s=3, c=GRAY, linewidths=0)
-        i, j = joint.matches(a, b).T
-        ax.scatter(found.A.rt[i], found.B.rt[j], s=4, c=GREEN, linewidths=0)
-        grid = np.linspace(x.min(), x.max(), 200)
-        curve, cut = found.drift(grid), found.drift.cut
-        ax.fill_between(grid, curve - cut, curve + cut, color=BLUE, alpha=0.15, lw=0)
-        ax.plot(grid, curve, color=BLUE, lw=1.3)
-        room = 0.05 * (y.max() - y.min())
-        ax.set_ylim(y.min() - room, y.max() + room)
-        ax.set_xlabel(f"time in {labels[a]} (min)", fontsize=8)
-        ax.set_ylabel(f"time in {labels[b]} (min)", fontsize=8)
-        tidy(ax)
+@styled
+def draw_drift_between(joint: JointMatching, a: int, b: int) -> Figure:
+    """The drift of times between two of the tables; grouped pairs green."""
+    labels, found = table_labels(joint.tables), joint.pairs[a, b]
+    figure = new_figure(3.3, 2.9)
+    ax = figure.subplots()
+    x, y = found.A.rt[found.pairs.rows], found.B.rt[found.pairs.cols]
+    ax.scatter(x, y, s=3, c=GRAY, linewidths=0)
+    i, j = joint.matches(a, b).T
+    ax.scatter(found.A.rt[i], found.B.rt[j], s=4, c=GREEN, linewidths=0)
+    grid = np.linspace(x.min(), x.max(), 200)
+    curve, cut = found.drift(grid), found.drift.cut
+    ax.fill_between(grid, curve - cut, curve + cut, color=BLUE, alpha=0.15, lw=0)
+    ax.plot(grid, curve, color=BLUE)
+    room = 0.05 * (y.max() - y.min())
+    ax.set_ylim(y.min() - room, y.max() + room)
+    ax.set_xlabel(f"time in {labels[a]} (min)")
+    ax.set_ylabel(f"time in {labels[b]} (min)")
     return figure
 
 
+@styled
 def draw_mass_spread(joint: JointMatching) -> Figure:
     """How far masses of one group are apart, in parts per million of their mean."""
     masses = np.full(joint.groups.shape, np.nan)
@@ -89,7 +85,7 @@ def draw_mass_spread(joint: JointMatching) -> Figure:
         has = joint.groups[:, k] >= 0
         masses[has, k] = t.mz[joint.groups[has, k]]
     mean = np.nanmean(masses, axis=1, keepdims=True)
-    figure = new_figure(6.4, 2.8)
+    figure = new_figure(5.0, 2.6)
     ax = figure.subplots()
     for k, label in enumerate(table_labels(joint.tables)):
         ppm = 1e6 * (masses[:, k] / mean[:, 0] - 1)
@@ -97,8 +93,7 @@ def draw_mass_spread(joint: JointMatching) -> Figure:
         ax.hist(ppm, bins=60, histtype="step", lw=1.3, label=label)
     ax.set_xlabel("m/z from the mean of the group (ppm)")
     ax.set_ylabel("features")
-    tidy(ax)
-    ax.legend(frameon=False, fontsize=8)
+    ax.legend()
     return figure
 
 
@@ -110,8 +105,12 @@ def write_joint_report(
     complete: bool = True,
 ) -> None:
     """One self-contained page: the groups, the drifts, what is doubtful and dropped."""
+    K = len(joint.tables)
+    size = (joint.groups >= 0).sum(axis=1)
+    first = [(str(len(size)), f"groups of features of {K} tables")]
+    first += [(str(int((size == K).sum())), "of them in all tables")]
     lines = str(joint).splitlines()
-    parts = [paragraph(line.strip()) for line in lines]
+    parts = [numbers(first), listing(lines[:K]), paragraph(lines[-1])]
     if truth is not None:
         found = joint.accuracy(truth, partial=not complete)
         words = (
@@ -123,17 +122,25 @@ def write_joint_report(
         )
         parts.append(paragraph(words))
     if len(joint.groups):
+        drifts = [
+            image("Drift of times", draw_drift_between(joint, a, b))
+            for a, b in list(joint.pairs)[:PANELS]
+        ]
         parts += [
-            section("Groups", image("Which tables groups are in", draw_groups(joint))),
-            section("Drift of times", image("Drift of times", draw_drifts(joint))),
-            section("Mass errors", image("Mass errors", draw_mass_spread(joint))),
+            gallery(
+                image(
+                    "Groups", draw_groups(joint), "Groups by the tables they are in."
+                ),
+                image("Mass errors", draw_mass_spread(joint), "Masses within a group."),
+            ),
+            section("Drift of times", gallery(*drifts)),
             _doubtful(joint),
         ]
     parts.append(_pairs(joint))
     for one in joint.tables:
         if one.decisions:
             parts.append(section(f"How {one.name} was read", listing(one.decisions)))
-    write_page(path, f"Matching of {len(joint.tables)} tables", parts)
+    write_page(path, f"Matching of {K} tables", parts)
 
 
 def _doubtful(joint: JointMatching) -> str:
@@ -170,4 +177,9 @@ def _pairs(joint: JointMatching) -> str:
         "matched by themselves: kept as the only one of both features or as the "
         "strongest, or dropped. Last, the pairs that stand in the end."
     )
-    return section("Pairs of tables", words, table(head, rows))
+    gone = [(t.name, i, why) for t in joint.tables for i, why in t.left_out.items()]
+    before = folded(
+        f"{len(gone)} features left out before matching",
+        table(["table", "id", "why"], gone),
+    )
+    return section("Pairs of tables", words, table(head, rows), *[before][: len(gone)])

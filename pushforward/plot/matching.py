@@ -7,19 +7,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pushforward.plot.page import (
+    folded,
+    gallery,
     image,
     listing,
+    numbers,
     paragraph,
     section,
     table,
     write_page,
 )
-from pushforward.plot.style import new_figure
+from pushforward.plot.style import new_figure, styled
 from pushforward.statistics.matching.matching import Matching, Reason
 
 Arrays = dict[str, np.ndarray]
 JUDGED = ("rightly dropped", "true match", "missed", "false match")
-DOUBTFUL = 15  # rows of a table
+DOUBTFUL = 12  # rows of a table
+MOST = 2000  # matches in a table that folds
 GREEN, RED, GRAY, BLUE, ORANGE = "#1b7f4b", "#c8372d", "#b9bec6", "#2563a8", "#e08a1e"
 
 
@@ -54,9 +58,10 @@ def picture_of(matching: Matching, truth: np.ndarray | None = None) -> Arrays:
     return data
 
 
+@styled
 def draw_drift(data: Arrays) -> Figure:
     """Retention times of candidate pairs, the fitted drift and its band."""
-    figure = new_figure(6.4, 4.4)
+    figure = new_figure(5.0, 4.0)
     ax = figure.subplots()
     _scatter(ax, data, data["times"], counted=False)
     (grid, curve), cut = data["curve"].T, float(data["cut"])
@@ -66,27 +71,25 @@ def draw_drift(data: Arrays) -> Figure:
     ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     ax.set_xlabel(f"retention time in {data['names'][0]} (min)")
     ax.set_ylabel(f"retention time in {data['names'][1]} (min)")
-    tidy(ax)
-    ax.legend(edgecolor="none", fontsize=8, loc="upper left", markerscale=1.6)
+    ax.legend(loc="upper left", markerscale=1.6)
     return figure
 
 
+@styled
 def draw_pairs(data: Arrays) -> Figure:
     """The matching as a matrix, features of both tables in order of time."""
-    figure = new_figure(5.6, 5.6)
+    figure = new_figure(4.4, 4.6)
     ax = figure.subplots()
     _scatter(ax, data, data["places"], counted=True)
     ax.set_xlabel(f"features of {data['names'][0]}, by time")
     ax.set_ylabel(f"features of {data['names'][1]}, by time")
     ax.set_aspect("equal")
     ax.margins(0.02)
-    tidy(ax)
-    figure.legend(
-        loc="outside upper center", ncols=2, frameon=False, fontsize=8, markerscale=2
-    )
+    figure.legend(loc="outside upper center", ncols=2, markerscale=2)
     return figure
 
 
+@styled
 def draw_precision_recall(data: Arrays) -> Figure:
     """Precision against recall as the score falls, with and without transport."""
     figure = new_figure(5.2, 4.2)
@@ -106,17 +109,15 @@ def draw_precision_recall(data: Arrays) -> Figure:
     ax.set_ylim(lowest - 0.02, 1.005)
     ax.set_xlabel("recall")
     ax.set_ylabel("precision")
-    tidy(ax)
     title = "precision / recall of all matches"
-    ax.legend(
-        frameon=False, fontsize=8, loc="lower right", title=title, title_fontsize=8
-    )
+    ax.legend(loc="lower right", title=title, title_fontsize=8)
     return figure
 
 
+@styled
 def draw_masses(data: Arrays) -> Figure:
     """Mass errors of the pairs, matched and dropped, in parts per million."""
-    figure = new_figure(6.4, 2.8)
+    figure = new_figure(5.0, 2.4)
     ax = figure.subplots()
     kept = np.isin(data["kind"], (1, 3))
     span = (data["ppm"].min(), data["ppm"].max() + 1e-9)
@@ -130,8 +131,7 @@ def draw_masses(data: Arrays) -> Figure:
     ax.set_xlabel("m/z error (ppm)")
     ax.set_ylabel("pairs")
     ax.yaxis.get_major_locator().set_params(integer=True)
-    tidy(ax)
-    ax.legend(frameon=False, fontsize=8)
+    ax.legend()
     return figure
 
 
@@ -151,15 +151,22 @@ def write_report(
     judge = truth if complete else None
     data = picture_of(matching, judge)
     parts = _summary(matching, truth, complete)
-    parts.append(
-        section("Retention-time drift", image("Retention-time drift", draw_drift(data)))
-    )
-    parts.append(section("Mass errors", image("Mass errors", draw_masses(data))))
-    parts.append(section("Matching", image("Matching", draw_pairs(data))))
+    drawn = [
+        image("Retention-time drift", draw_drift(data), "Times, and their drift."),
+        image("Matching", draw_pairs(data), "Features in order of time."),
+        image("Mass errors", draw_masses(data), "Mass errors of the pairs."),
+    ]
     if judge is not None:
         figure = draw_precision_recall(data)
-        parts.append(section("Precision and recall", image("By score", figure)))
-    parts.append(_doubtful(matching))
+        drawn.append(image("By score", figure, "As fewer matches are asked for."))
+    parts.append(gallery(*drawn))
+    kept = np.flatnonzero(matching.kept)
+    least = kept[np.argsort(matching.score[kept], kind="stable")]
+    words = paragraph("The matches of least score; look at these first.")
+    doubtful = _listed(matching, least[:DOUBTFUL])
+    every = folded(f"All {len(kept)} matches", _listed(matching, least[:MOST][::-1]))
+    parts.append(section("Doubtful matches", words, doubtful, every))
+    parts.append(_dropped(matching))
     for table_ in (matching.A, matching.B):
         if table_.decisions:
             title = f"How {table_.name} was read"
@@ -193,7 +200,13 @@ def _rank(values: np.ndarray) -> np.ndarray:
 
 
 def _summary(matching: Matching, truth: np.ndarray | None, complete: bool) -> list[str]:
-    parts = [paragraph(line) for line in str(matching).splitlines()]
+    A, B = matching.A, matching.B
+    first = [
+        (str(len(matching.matches)), "one-to-one matches"),
+        (str(A.p), f"features of {A.name}, {A.n} samples"),
+        (str(B.p), f"features of {B.name}, {B.n} samples"),
+    ]
+    parts = [numbers(first), *(paragraph(x) for x in str(matching).splitlines()[1:])]
     if truth is not None and complete:
         parts.append(paragraph(str(matching.accuracy(truth))))
         if matching.ablation is not None:
@@ -208,30 +221,40 @@ def _summary(matching: Matching, truth: np.ndarray | None, complete: bool) -> li
                 "is not known."
             )
         )
-    rows = [[reason.value, matching.reasons.count(reason)] for reason in Reason]
-    return [*parts, table(["candidate pairs", "count"], rows)]
+    return parts
 
 
-def _doubtful(matching: Matching) -> str:
-    """The matches of least score, to look at first."""
-    kept = np.flatnonzero(matching.kept)
-    least = kept[np.argsort(matching.score[kept], kind="stable")][:DOUBTFUL]
+def _dropped(matching: Matching) -> str:
+    """What became of the pairs inside the gate, and the strongest that were dropped."""
+    counts = [[reason.value, matching.reasons.count(reason)] for reason in Reason]
+    lost = np.flatnonzero(~matching.kept)
+    lost = lost[np.argsort(-matching.coupling[lost], kind="stable")]
+    some = paragraph(f"The strongest of the {len(lost)} that were dropped:")
+    several = _listed(matching, lost[:DOUBTFUL], reasons=True)
+    shown = [some, several] if len(lost) else []
+    outcome = table(["pairs whose masses agree", "count"], counts)
+    gone = [(t.name, i, why) for t in matching.tables for i, why in t.left_out.items()]
+    before = folded(
+        f"{len(gone)} features left out before matching",
+        table(["table", "id", "why"], gone[:MOST]),
+    )
+    return section("What was dropped, and why", outcome, *shown, *[before][: len(gone)])
+
+
+def _listed(m: Matching, chosen: np.ndarray, *, reasons: bool = False) -> str:
+    """A table of pairs."""
     rows = [
         [
-            matching.A.ids[matching.pairs.rows[s]],
-            matching.B.ids[matching.pairs.cols[s]],
-            f"{matching.A.mz[matching.pairs.rows[s]]:.4f}",
-            f"{matching.residual[s]:.3f}",
-            f"{matching.score[s]:.3f}",
+            m.A.ids[m.pairs.rows[s]],
+            m.B.ids[m.pairs.cols[s]],
+            f"{m.A.mz[m.pairs.rows[s]]:.4f}",
+            f"{m.A.rt[m.pairs.rows[s]]:.2f}",
+            f"{m.B.rt[m.pairs.cols[s]]:.2f}",
+            f"{m.residual[s]:.3f}",
+            m.reasons[s].value.partition(": ")[2] if reasons else f"{m.score[s]:.3f}",
         ]
-        for s in least
+        for s in chosen
     ]
-    words = paragraph("The matches of least score; look at these first.")
-    header = ["id in A", "id in B", "m/z", "off the drift (min)", "score"]
-    return section("Doubtful matches", words, table(header, rows))
-
-
-def tidy(ax: Axes) -> None:
-    """No frame above and on the right, small ticks."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=8)
+    last = "why" if reasons else "score"
+    head = ["id in A", "id in B", "m/z", "min in A", "min in B", "off the drift", last]
+    return table(head, rows)

@@ -42,20 +42,41 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f"<div class='wide'><table><tr>{head}</tr>{lines}</table></div>"
 
 
+def numbers(found: Iterable[tuple[str, str]]) -> str:
+    """What a page says first: a few numbers, large, with their words."""
+    cells = "".join(
+        f"<div><b>{html.escape(number)}</b> {html.escape(words)}</div>"
+        for number, words in found
+    )
+    return f"<div class='numbers'>{cells}</div>"
+
+
+def folded(title: str, *parts: str) -> str:
+    """Parts that a reader opens."""
+    inside = "".join(parts)
+    return f"<details><summary>{html.escape(title)}</summary>{inside}</details>"
+
+
 def section(title: str, *parts: str) -> str:
     """Parts under a heading."""
     return f"<h2>{html.escape(title)}</h2>" + "".join(parts)
 
 
-def image(title: str, figure: Figure) -> str:
-    """A picture inside the page, as wide as it was made."""
+def gallery(*pictures: str) -> str:
+    """Pictures side by side where there is room."""
+    return f"<div class='gallery'>{''.join(pictures)}</div>"
+
+
+def image(title: str, figure: Figure, words: str = "") -> str:
+    """A picture inside the page, as wide as it was made, with words below it."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     width = int(np.ceil(figure.get_figwidth() * 84))
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    below = f"<figcaption>{html.escape(words)}</figcaption>" if words else ""
     return (
-        f'<figure><img alt="{html.escape(title)}" style="width:{width}px" '
-        f'src="data:image/png;base64,{data}"></figure>'
+        f'<figure style="max-width:{width}px"><img alt="{html.escape(title)}" '
+        f'src="data:image/png;base64,{data}">{below}</figure>'
     )
 
 
@@ -72,13 +93,25 @@ body { font: 16px/1.55 system-ui, sans-serif; max-width: 54rem; margin: 2rem aut
        padding: 0 1rem; color: #1f2530; }
 h1 { font-size: 1.6rem; line-height: 1.25; }
 h2 { font-size: 1.2rem; margin: 2.2rem 0 .4rem; }
-p { margin: .5rem 0; } figure { margin: 1rem 0; text-align: center; }
-img { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
+p { margin: .5rem 0; } figure { margin: 1rem auto; text-align: center; }
+img { width: 100%; height: auto; }
+figcaption { color: #4a5464; font-size: .9rem; margin: .3rem 0 0; }
+.gallery { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 1rem;
+           align-items: flex-start; } .gallery figure { margin: 1rem 0; }
+.numbers { display: flex; flex-wrap: wrap; gap: .4rem 2.2rem; margin: 1rem 0; }
+.numbers b { font-size: 1.5rem; font-weight: 600; display: block; line-height: 1.2; }
+.wide { overflow-x: auto; background: /* a shadow where a table goes on */
+  linear-gradient(90deg, #fff 60%, #fff0) 0 0 / 2rem 100%,
+  linear-gradient(270deg, #fff 60%, #fff0) 100% 0 / 2rem 100%,
+  linear-gradient(90deg, #0003, #0000) 0 0 / .6rem 100%,
+  linear-gradient(270deg, #0003, #0000) 100% 0 / .6rem 100%;
+  background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
 table { border-collapse: collapse; margin: 1rem 0; }
 td, th { text-align: right; padding: .25rem .8rem; border-bottom: 1px solid #d9dde3;
          font-variant-numeric: tabular-nums; vertical-align: top;
          white-space: nowrap; }
 td:first-child, th:first-child { text-align: left; padding-left: 0; }
+details { margin: 1rem 0; } summary { cursor: pointer; color: #2563a8; }
 .doubt { background: #fff3dc; border-left: 4px solid #e08a1e; padding: .4rem .8rem; }
 .made { color: #6b7686; font-size: .9rem; margin-top: 2rem; }
 </style></head><body>

@@ -11,11 +11,13 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.cluster.hierarchy import dendrogram as tree
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from pushforward.errors import InputError
 from pushforward.plot.page import (
+    folded,
+    gallery,
     image,
     listing,
     paragraph,
@@ -23,11 +25,15 @@ from pushforward.plot.page import (
     table,
     write_page,
 )
-from pushforward.plot.style import DEPTHS, new_figure, styled
+from pushforward.plot.style import DEPTHS, INK, new_figure, styled
 from pushforward.statistics.representations.gulp import GulpMatrix
 from pushforward.statistics.representations.similarities import classical_scaling
 
+PICTURED = 4  # lambdas with pictures on the page
+FEW, LISTED = 12, 5000  # distances in a table that is open, and in one at all
 
+
+@styled
 def plot_embedding(
     matrix: GulpMatrix, *, groups: Sequence[str] | None = None
 ) -> Figure:
@@ -90,14 +96,15 @@ def _label(ax: Axes, names: Sequence[str], points: np.ndarray) -> None:
         )
 
 
+@styled
 def plot_dendrogram(
     matrix: GulpMatrix, lam: float, *, groups: Sequence[str] | None = None
 ) -> Figure:
     """The tree of representations at one lambda, by average linkage of distances."""
     labels, palette = _palette(matrix, groups)
-    links = linkage(squareform(matrix.at(lam), checks=False), method="average")
+    links = _links(matrix, lam)
     height = max(2.5, 0.22 * len(matrix.names) + 1.0)
-    figure = new_figure(6.5, height)
+    figure = new_figure(5.0, height)
     ax = figure.subplots()
     found = tree(
         links,
@@ -129,6 +136,34 @@ def _palette(
     return labels, {n: to_hex(c) for n, c in zip(names, colors, strict=True)}
 
 
+@styled
+def plot_distances(matrix: GulpMatrix, lam: float) -> Figure:
+    """The distances of one lambda as a map, neighbors in the tree beside each other."""
+    order = leaves_list(_links(matrix, lam)) if len(matrix.names) > 2 else [0, 1]
+    D = matrix.at(lam)[np.ix_(order, order)]
+    m = len(D)
+    side = float(np.clip(0.34 * m, 2.4, 6.0))
+    figure = new_figure(side + 2.0, side + 0.5)
+    ax = figure.subplots()
+    apart = ~np.eye(m, dtype=bool)
+    low, high = D[apart].min(), D[apart].max()
+    drawn = ax.imshow(np.where(apart, D, np.nan), cmap=DEPTHS.reversed())
+    drawn.set_clim(low, max(high, low + 1e-12))
+    for i, j in np.argwhere(apart) if m <= 12 else ():
+        color = "white" if D[i, j] < (low + high) / 2 else INK
+        ax.text(j, i, f"{D[i, j]:.3g}", ha="center", va="center", size=6, c=color)
+    ax.set_yticks(range(m), [f"{matrix.names[k]}  {k + 1}" for k in order], size=7)
+    ax.set_xticks(range(m), [str(k + 1) for k in order], size=7)
+    ax.set_title(f"$\\lambda$ = {lam:g}")
+    ax.tick_params(length=0)
+    figure.colorbar(drawn, ax=ax, shrink=0.7)
+    return figure
+
+
+def _links(matrix: GulpMatrix, lam: float) -> np.ndarray:
+    return linkage(squareform(matrix.at(lam), checks=False), method="average")
+
+
 def write_gulp_report(
     matrix: GulpMatrix, path: str | Path, *, errors: np.ndarray, read: Sequence[str]
 ) -> None:
@@ -136,23 +171,40 @@ def write_gulp_report(
     parts = [
         paragraph(
             f"GULP distances between {len(matrix.names)} representations of the same "
-            "samples: how differently ridge regression predicts from them. Each entry "
-            "is the distance and its standard error over samples."
+            "samples: how differently ridge regression of strength lambda predicts "
+            "from them. Zero means that one is the other, rotated and rescaled."
         )
     ]
-    for lam, d, e in zip(matrix.lambdas, matrix.distance, errors, strict=True):
-        rows = [
-            [name, *(f"{x:.4f} ± {s:.4f}" for x, s in zip(u, v, strict=True))]
-            for name, u, v in zip(matrix.names, d, e, strict=True)
-        ]
-        parts.append(section(f"lambda = {lam:g}", table(["", *matrix.names], rows)))
+    drawn = [float(lam) for lam in matrix.lambdas[:PICTURED]]
+    maps = [image("Distances", plot_distances(matrix, lam)) for lam in drawn]
+    parts.append(gallery(*maps))
     if len(matrix.names) > 2:
-        parts.append(section("Map", image("Map", plot_embedding(matrix))))
-        tree_ = plot_dendrogram(matrix, float(matrix.lambdas[0]))
-        parts.append(section("Tree", image("Tree", tree_)))
+        planes = [
+            image("Map", plot_embedding(_at(matrix, t))) for t in range(len(drawn))
+        ]
+        words = paragraph("Near means alike; the share of the geometry is in brackets.")
+        parts.append(section("Map", words, gallery(*planes)))
+        trees = [image("Tree", plot_dendrogram(matrix, lam)) for lam in drawn]
+        parts.append(section("Tree", gallery(*trees)))
+    rows = [
+        [f"{lam:g}", matrix.names[i], matrix.names[j], f"{d[i, j]:.4g} ± {e[i, j]:.2g}"]
+        for lam, d, e in zip(matrix.lambdas, matrix.distance, errors, strict=True)
+        for i in range(len(matrix.names))
+        for j in range(i + 1, len(matrix.names))
+    ]
+    head = ["lambda", "first", "second", "distance and standard error"]
+    title = f"All {len(rows)} distances with their standard errors"
+    whole = table(head, rows[:LISTED])
+    parts.append(whole if len(rows) <= FEW else folded(title, whole))
     if read:
         parts.append(section("How the files were read", listing(read)))
     write_page(path, "Distances between representations", parts)
+
+
+def _at(matrix: GulpMatrix, t: int) -> GulpMatrix:
+    """The same for one lambda."""
+    here = slice(t, t + 1)
+    return GulpMatrix(matrix.names, matrix.lambdas[here], matrix.squared[here])
 
 
 @styled

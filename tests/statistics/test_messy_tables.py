@@ -31,6 +31,11 @@ def test_units_in_the_header_and_a_column_of_words(tmp_path):
         read(tmp_path, columns={"samples": "s"})
 
 
+def test_names_of_compounds_are_no_numbers(tmp_path):
+    table = read(tmp_path, rows=[row.replace("lipid", "1.2-diol") for row in ROWS])
+    assert table.samples == ("S1", "S2", "S3")
+
+
 def with_cell(row, column, cell):
     cells = ROWS[row].split(";")
     cells[column] = cell
@@ -48,6 +53,8 @@ def with_cell(row, column, cell):
         (with_cell(1, 1, ""), "line 3: `mz` is not finite for 1 of 3"),
         (with_cell(1, 2, "NA"), "line 3: `rt` is not finite for 1 of 3"),
         (with_cell(1, 5, ""), "feature 'b' in line 3, sample 'S2'. Impute"),
+        (with_cell(1, 5, "1.234,5"), "'.' in line 3 and with ',' in line 2"),
+        (with_cell(2, 6, "1.200"), "'.' in line 4 and with ',' in line 2"),
         (with_cell(1, 5, "<LOD"), "line 3: column 'S2' holds text, '<LOD'.*empty"),
     ],
 )
@@ -77,19 +84,46 @@ def test_empty_cells_beyond_the_header_do_no_harm(tmp_path):
 def test_samples_of_one_name_are_told_apart(tmp_path):
     table = read(tmp_path, header=HEADER.replace("S3", "S1"))
     assert table.samples == ("S1", "S2", "S1 (2)")
-    assert "1 sample names come again: 'S1', ..." in table.decisions
+    assert "samples of one name told apart by a number: 'S1'" in table.decisions
 
 
-def test_arrays_are_tables_if_their_fields_have_names(tmp_path):
+def test_a_sheet_of_several_is_named(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"mz": [100.5, 200.5], "rt": [1.0, 2.0], "s1": [3.0, 4.0]})
+    path = tmp_path / "b.xlsx"
+    with pandas.ExcelWriter(path) as book:
+        pandas.DataFrame().to_excel(book, sheet_name="empty", index=False)
+        frame.to_excel(book, sheet_name="pos", index=False)
+    assert read_table(path).p == 2  # the only one with something in it
+    with pandas.ExcelWriter(path) as book:
+        frame.to_excel(book, sheet_name="pos", index=False)
+        (2 * frame).to_excel(book, sheet_name="neg", index=False)
+    with pytest.raises(InputError, match="2 sheets.*pos, neg.*b.xlsx#pos"):
+        read_table(path)
+    with pytest.raises(InputError, match="2 sheets"):
+        read_table(tmp_path / "b.xlsx#zz")
+    table = read_table(tmp_path / "b.xlsx#neg")
+    np.testing.assert_array_equal(table.mz, [201, 401])
+    assert table.name == "b.xlsx#neg"
+
+
+def test_arrays_are_tables_if_their_columns_are_named(tmp_path):
     kinds = [("id", "U8"), ("mz", float), ("rt", float), ("s1", float), ("s2", float)]
     rows = [("a", 180.0634, 2.31, 0.1, 2.0), ("b", 255.2324, 5.02, 1e-17, 7.0)]
     np.save(tmp_path / "t.npy", np.array(rows, kinds))
     table = read_table(tmp_path / "t.npy")
     assert table.ids == ("a", "b")
     np.testing.assert_array_equal(table.intensities, [[0.1, 1e-17], [2.0, 7.0]])
-    np.save(tmp_path / "bare.npy", np.ones((4, 5)))
-    with pytest.raises(InputError, match=r"a bare array, shape \(4, 5\).*header"):
+    bare = np.array([[180.0634, 2.31, 0.1, 2.0], [255.2324, 5.02, 1e-17, 7.0]])
+    np.save(tmp_path / "bare.npy", bare)
+    with pytest.raises(InputError, match="--columns mz=1,rt=2"):
         read_table(tmp_path / "bare.npy")
+    again = read_table(tmp_path / "bare.npy", columns={"mz": "1", "rt": "2"})
+    np.testing.assert_array_equal(again.intensities, table.intensities)
+    assert again.samples == ("3", "4")
+    np.save(tmp_path / "deep.npy", np.ones((4, 5, 2)))
+    with pytest.raises(InputError, match=r"must hold a table.*\(4, 5, 2\)"):
+        read_table(tmp_path / "deep.npy")
     (tmp_path / "torn.npy").write_bytes(b"\x93NUMPY\x01")
     with pytest.raises(InputError, match="cannot read"):
         read_table(tmp_path / "torn.npy")

@@ -92,7 +92,7 @@ def test_s1_o5_a_grid_is_biased_upward():
     grid = np.linspace(GALAXIES.min(), GALAXIES.max(), 1000)[:, None]
     table = log_kernel(GALAXIES[:, None], grid)
     p = np.full(82, 1 / 82)
-    w = optimal_weights(table, p, np.full(1000, 1e-3))
+    w = optimal_weights(table.T, p, np.full(1000, 1e-3))
     value = -p @ np.log(np.exp(table) @ w)
     assert value == pytest.approx(2.43101171734, abs=1e-7)
 
@@ -221,7 +221,7 @@ def test_solver_options_are_checked_and_failure_carries_the_partial_answer():
     with pytest.raises(InputError, match="rounds"):
         ColumnGeneration(rounds=0)
     with pytest.raises(NumericalError, match="raise rounds") as caught:
-        scattered = np.random.default_rng(0).uniform(-10, 10, (200, 2))
+        scattered = np.random.default_rng(0).uniform(-4, 4, (200, 3))
         npmle(scattered, method=ColumnGeneration(rounds=1))
     assert len(caught.value.partial[0]) > 0
 

@@ -56,12 +56,12 @@ def test_columns_are_chosen_by_name(tmp_path):
         ("\n \n", "empty"),
         (";;\n;\n", "empty cells only"),
         ("x,y\n", "no data"),
-        ("x,y\n1,abc\n", "line 2, column 'y'.*'abc'"),
+        ("x,y\n1,abc\n2,3\n", "line 2, column 'y'.*'abc'"),
+        ("x,y\na,b\nc,d\n", "line 2, column 'x'.*'a'"),
         ("x,y\n1,2\n3,\n", "line 3.*empty cell"),
         ("x,y\n1,nan\n", "not finite"),
         ("x,y\n1,inf\n", "not finite"),
         ("x,y\n1,2\n3\n", "line 3: 1 cells"),
-        ("x,x\n1,2\n", "two columns of one name"),
         ("x\n1\0\n", "binary"),
     ],
 )
@@ -172,6 +172,9 @@ def test_answers_as_files(tmp_path):
     write_posteriors(fit, table, tmp_path / "post.csv")
     rows = read_numbers(tmp_path / "post.csv")
     np.testing.assert_array_equal(rows.column("line"), [2, 4])
+    named = npmle_from_csv(write(tmp_path, "star,v\na,-2\nb,2\n"))
+    write_posteriors(*named, tmp_path / "named.csv")
+    assert read_numbers(tmp_path / "named.csv").names == ("a", "b")
     np.testing.assert_array_equal(rows.column("v_mean"), fit.posterior_means[:, 0])
 
 
@@ -195,12 +198,51 @@ def test_names_of_rows_are_no_coordinate(tmp_path):
     """pandas and R write the index first, under an empty name."""
     table = read_numbers(write(tmp_path, ",x,y\n0,1,2\n1,4,5\n"))
     assert table.columns == ("x", "y") and "names of rows" in table.decisions[0]
+    assert table.names == ()  # numbers of rows say nothing
     table = read_numbers(write(tmp_path, '"","x"\n"r1",1\n"r2",4\n'))
     np.testing.assert_array_equal(table.values, [[1], [4]])
+    assert table.names == ("r1", "r2")
     table = read_numbers(write(tmp_path, "x,y,\n1,2,\n3,4,\n"))  # nothing under it
     assert table.columns == ("x", "y") and table.decisions == ()
-    with pytest.raises(InputError, match="line 2, column '': an empty cell"):
-        read_numbers(write(tmp_path, "x,y,\n1,2,\n3,4,note\n"))
+    table = read_numbers(write(tmp_path, "x,y,\n1,2,\n3,4,note\n"))
+    assert table.columns == ("x", "y") and "words left out: ''" in table.decisions[0]
+
+
+def test_columns_of_words_are_left_out_and_name_the_rows(tmp_path):
+    rows = "s1;lipid;1,5;a\ns2;lipid;2,5;\ns3;sugar;;b\n"
+    path = write(tmp_path, "name;class;x;note\n" + rows)
+    table = read_numbers(path, missing=Missing.DROP)
+    assert table.columns == ("x",) and table.names == ("s1", "s2")
+    assert "columns of words left out: 'name', 'class', 'note'" in table.decisions
+    assert "rows are named by column 'name'" in table.decisions
+    np.testing.assert_array_equal(table.values, [[1.5], [2.5]])
+    assert read_numbers(path, ("x",), missing=Missing.KEEP).names == ("s1", "s2", "s3")
+    bare = read_numbers(write(tmp_path, rows.replace(";;", ";3;")))
+    assert bare.columns == ("3",) and len(bare.values) == 3
+    assert "no header: columns are numbered from 1" in bare.decisions
+    twice = read_numbers(write(tmp_path, "n,x\na,1\na,2\n"))
+    assert twice.names == ()  # the words do not tell the rows apart
+
+
+def test_columns_of_one_name_are_told_apart(tmp_path):
+    path = write(tmp_path, "x (m),x (s),y,y\n1,2,3,4\n")
+    table = read_numbers(path)
+    assert table.columns == ("x (m)", "x (s)", "y", "y (2)")
+    assert "columns of one name told apart by a number: 'y'" in table.decisions
+    with pytest.raises(
+        InputError, match=r"several columns 'x': say which of 'x \(m\)'"
+    ):
+        read_numbers(path, ("x",))
+
+
+def test_a_number_that_is_a_column_is_ambiguous(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([[0.0, 1.0], [3.0, 0.5]]))
+    with pytest.raises(InputError, match="`sigma` 2 is a number.*column:2 or 2.0"):
+        npmle_from_csv(tmp_path / "a.npy", roles=Roles(("1",), sigma="2"))
+    fit, _ = npmle_from_csv(tmp_path / "a.npy", roles=Roles(("1",), sigma="column:2"))
+    assert "sd 0.5 to 1" in fit.assumption
+    fit, table = npmle_from_csv(tmp_path / "a.npy", roles=Roles(("1",), sigma="2.0"))
+    assert "variance 4" in fit.assumption and table.columns == ("1",)
 
 
 @pytest.mark.parametrize(

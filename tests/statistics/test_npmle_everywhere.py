@@ -5,9 +5,10 @@ import pytest
 
 from pushforward.statistics.mixtures import GaussianErrors, npmle
 from pushforward.statistics.mixtures._everywhere import (
-    PANEL,
-    _interpolated,
+    AROUND,
+    _halved,
     _interpolation,
+    _sizes,
     all_modes,
     bound_everywhere,
 )
@@ -17,7 +18,7 @@ from pushforward.statistics.mixtures._likelihood import (
     log_mixture,
     loss,
 )
-from pushforward.statistics.mixtures._modes import find_modes
+from pushforward.statistics.mixtures._modes import find_modes, nodes_of
 from pushforward.statistics.mixtures._polish import polish
 
 
@@ -78,20 +79,87 @@ def test_the_ridge_costs_an_atom(stationary):
     assert 1e-8 < loss(sample, atoms, weights) - fit.loss < 5.1e-5
 
 
+def panels_of(sample, log_ratio):
+    """Chebyshev coefficients of D, the corner and the half sides of the panels."""
+    low, high = sample.points.min(axis=0), sample.points.max(axis=0)
+    panels = np.ceil((high - low) / 3.0).astype(int)
+    half = (high - low) / panels / 2
+    return _interpolation(sample, log_ratio, low, panels, half), low, panels, half
+
+
 @pytest.mark.parametrize("d", [1, 2])
-def test_interpolation_is_exact_to_rounding(d):
+def test_interpolation_is_exact_to_rounding_also_on_halves(d):
     rng = np.random.default_rng(0)
     sample = of(3 * rng.standard_normal((200, d)))
     log_f = log_mixture(sample.points, np.zeros((1, d)), np.ones(1))
-    log_ratio = np.log(sample.weights) - log_f
-    low, extent = sample.points.min(axis=0), np.ptp(sample.points, axis=0)
-    table = _interpolation(
-        sample, log_ratio, low, np.floor(extent / PANEL).astype(int) + 1
-    )
-    at = rng.uniform(0, 1, (500, d)) * extent
-    found = np.exp(_interpolated(table, at / PANEL))
-    exact = np.exp(log_certificate(low + at, sample, log_f))
-    assert np.abs(found - exact).max() < 1e-13 * exact.max()
+    C, low, panels, half = panels_of(sample, np.log(sample.weights) - log_f)
+    middle = low + half * (2 * nodes_of([np.arange(1.0 * k) for k in panels]) + 1)
+    for _ in range(4):
+        u = rng.uniform(-1, 1, (20, d))
+        found = np.stack([chebval(x, C) for x in u])  # points, boxes
+        at = middle + half * u[:, None]
+        exact = np.exp(log_certificate(at.reshape(-1, d), sample, log_f))
+        assert np.abs(found.reshape(-1) - exact).max() < 1e-13 * exact.max()
+        C, middle, half = _halved(C, middle, half)
+
+
+def chebval(u, C):
+    """Of every box at one place."""
+    rows = np.polynomial.chebyshev.chebvander(u, max(C.shape[1:]) - 1)
+    last = rows[-1, : C.shape[2]] if len(u) > 1 else np.ones(1)
+    return np.einsum("mjk,j,k->m", C, rows[0, : C.shape[1]], last)
+
+
+def random_boxes(d, rng):
+    """Coefficients that fall, of either sign; some boxes are concave, some are not."""
+    C = rng.normal(size=(400, 6, 6 if d == 2 else 1))
+    C *= 0.2 ** np.add.outer(np.arange(6), np.arange(C.shape[2]))
+    C[::2, 2, 0] -= 0.8
+    if d == 2:
+        C[::2, 0, 2] -= 0.8
+        C[:, 1, 1] = rng.normal(scale=0.5, size=len(C))
+    return C
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_bounds_over_a_box_hold_and_are_no_larger_than_they_must(d):
+    rng = np.random.default_rng(3)
+    C = random_boxes(d, rng)
+    value, top, room = _sizes(C)
+    assert np.allclose(value, chebval(np.zeros(d), C))
+    u = np.concatenate([rng.uniform(-1, 1, (3000, d)), rng.choice([-1, 1], (8, d))])
+    highest = np.max([chebval(x, C) for x in u], axis=0)
+    assert (top >= highest - 1e-14).all()
+    C[:, 3:], C[:, :, 3:] = 0, 0
+    C[:, 1:, 2:], C[:, 2:, 1:] = 0, 0  # what is left is maximized exactly
+    highest = np.max([chebval(x, C) for x in u], axis=0)
+    assert np.abs(_sizes(C)[1] - highest).max() < 2e-2
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_boxes_said_to_be_concave_are_so_around_them_too(d):
+    rng = np.random.default_rng(4)
+    C = random_boxes(d, rng)
+    room = _sizes(C)[2]
+    assert 20 < (room > 0).sum() < 380
+    e, h = np.eye(d), 1e-3
+    for x in rng.uniform(-AROUND + 2 * h, AROUND - 2 * h, (300, d)):
+        bend = np.array(
+            [
+                [
+                    sum(
+                        s * t * chebval(x + h * (s * e[a] + t * e[b]), C)
+                        for s in (1, -1)
+                        for t in (1, -1)
+                    )
+                    / (4 * h**2)
+                    for a in range(d)
+                ]
+                for b in range(d)
+            ]
+        )
+        largest = np.linalg.eigvalsh(bend.transpose(2, 0, 1))[:, -1]
+        assert (largest <= -room + 1e-3)[room > 0].all()
 
 
 @pytest.mark.parametrize("d", [1, 2])

@@ -52,13 +52,12 @@ def run(monkeypatch, tmp_path, capsys):
         ("match", GOOD.replace("9800.0", "NaN"), "missing (NaN) intensities"),
         ("match", GOOD.splitlines()[0] + "\n", "empty table"),
         ("match", "", "empty table"),
-        ("npmle", GOOD, "'F0' is not a number"),
-        ("npmle", "x,x\n1,2\n", "two columns of one name"),
+        ("npmle", "x,y\na,b\nc,d\n", "line 2, column 'x': the text 'a'"),
         ("npmle", "x\n1\nhigh\n", "line 3, column 'x': the text 'high'"),
         ("npmle", "x\n1\nNaN\n", "not finite"),
         ("npmle", "x\n", "no data"),
         ("npmle", "", "empty"),
-        ("gulp", GOOD, "cannot be read as an array of numbers"),
+        ("gulp", GOOD.replace("1.5", "low"), "cannot be read as an array of numbers"),
         ("gulp", "1,2\n3,nan\n", "line 2, column '2': 'nan' is not finite. Leave a"),
         ("gulp", "a;b\n1,5;2\n;3\n", "line 3, column 'a': an empty cell"),
         ("gulp", "1,2\n3,4\n", "must share their samples, got [2, 30] rows"),
@@ -133,7 +132,26 @@ def test_messy_tables_are_understood_and_said(run, tmp_path):
     assert "precision is not known" in page and "Doubtful matches" in page
     merged = (tmp_path / "all.csv").read_text().splitlines()
     assert merged[0].startswith("id_A,id_B,mz,rt_A,rt_B,A_s0 Peak area")
-    assert merged[1].split(",")[-2] == "5250.0"  # half of 10500, the least of F0
+    assert merged[1].split(",")[-2] == ""  # what was filled in was not measured
+    code, err, new = run(
+        "match good.csv messy.csv --out l.csv --impute --log --merged l"
+    )
+    assert code == 0 and "log(1 + x)" not in err
+    assert (tmp_path / "l").read_text() == (tmp_path / "all.csv").read_text()
+
+
+def test_blanks_of_one_table_are_enough(run, tmp_path):
+    blanks = ("Blank_1 Peak area", "5", "3.5", "7")
+    lines = GOOD.splitlines()
+    text = "\n".join(f"{a},{b}" for a, b in zip(lines, blanks, strict=True))
+    (tmp_path / "blank.csv").write_text(text)
+    line = "match good.csv blank.csv --out m.csv --blank-ratio 3"
+    code, err, new = run(f"{line} --control-spread 0.3")
+    assert code == 3 and "needs two" in err and new == []
+    code, err, new = run(line)
+    assert code == 0 and "good.csv: too few blanks (0): none dropped by them" in err
+    assert "blank.csv: 1 features dropped, below 3.0 times the blanks" in err
+    assert run(f"{line} --blanks Blank_1")[0] == 0
 
 
 def test_partial_truth_has_no_precision(monkeypatch, run, tmp_path, capsys):
@@ -194,6 +212,20 @@ def test_gulp_on_a_folder_with_errors_and_a_page(run, tmp_path):
     frame = "\n".join(f"{k},{k % 7}" for k in range(30))
     (tmp_path / "frame.csv").write_text(",x\n" + frame)
     assert "names of rows and left out" in run("gulp a.npy frame.csv")[1]
+    named = "\n".join(f"probe{k};{k % 7},5;dog" for k in range(30))
+    (tmp_path / "n.csv").write_text(f"name;x (mV);class\n{named}\n")
+    (tmp_path / "o.csv").write_text(f"name;x\n{named}\n".replace("probe0", "cat"))
+    code, err, _ = run("gulp a.npy n.csv o.csv")
+    assert code == 3 and "line 2: 3 cells" in err
+    (tmp_path / "o.csv").write_text(f"a;b;c\n{named}\n".replace("probe0", "cat"))
+    code, err, _ = run("gulp a.npy n.csv o.csv")
+    assert code == 3 and "row 1 is 'probe0' in one and 'cat' in the other" in err
+    code, err, _ = run("gulp a.npy n.csv frame.csv")
+    assert code == 0 and "columns of words left out: 'name', 'class'" in err
+    for k in (2, 10):
+        np.save(tmp_path / "many" / f"layer{k}.npy", rng.normal(size=(30, 3)))
+    order = run("gulp many")[1]
+    assert order.index("layer2.npy") < order.index("layer10.npy")
     np.save(tmp_path / "deep.npy", rng.normal(size=(30, 2, 2)))
     code, err, new = run("gulp a.npy deep.npy")
     assert code == 3 and "(30, 2, 2)" in err and "--flatten" in err and new == []
@@ -208,8 +240,11 @@ def test_npmle_says_its_noise_and_writes_what_it_is_asked_for(run, tmp_path):
     assert code == 0 and new == ["a.csv", "p.csv", "r.html"]
     assert "decimal comma" in err
     assert "a standard deviation per observation" in (tmp_path / "r.html").read_text()
-    code, err, new = run("npmle d.csv --atoms b.csv")
+    code, err, new = run("npmle d.csv --columns name --atoms b.csv")
     assert code == 3 and "line 2, column 'name'" in err and new == []
+    code, err, new = run("npmle d.csv --posterior q.csv")
+    assert code == 0 and "columns of words left out: 'name'" in err
+    assert (tmp_path / "q.csv").read_text().splitlines()[1].startswith("star0,2,")
     code, err, _ = run("npmle d.csv --columns v --variance 1e6")
     assert code == 0 and "too large" in err
     code, err, _ = run("npmle d.csv --columns v --drop-missing --keep-missing")

@@ -229,7 +229,7 @@ BAD = {
     "negative mass": (mzmine2().replace("255.2324", "-255"), "masses are positive"),
     "both decimal marks": (
         semicolons().replace("255,2324", "255.2324"),
-        "both ',' and '.'",
+        "'.' in line 3 and with ',' in line 2",
     ),
 }
 

@@ -56,7 +56,7 @@ def joint_distances(
             raise InputError(
                 f"`{label}` ({table.name}) has {table.n} sample(s), so its features "
                 "have no correlations to transport. Give at least 3 samples, or match "
-                "by mass and time alone with `transport=None`."
+                "by mass and time alone (--no-transport, `transport=None`)."
             )
     D_A, D_B = distance.between(A), distance.between(B)
     means = np.array([np.sqrt(np.mean(D * D)) for D in (D_A, D_B)])

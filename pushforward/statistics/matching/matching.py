@@ -248,7 +248,7 @@ def _check(A: FeatureTable, B: FeatureTable, threshold: float | None) -> None:
         raise InputError(
             f"`A` and `B` have {A.p} and {B.p} features: their distance matrices need "
             f"about {needed / 1e9:.0f} GB. Split the tables by retention time or mass, "
-            "or use `transport=None`."
+            "or leave transport out (--no-transport, `transport=None`)."
         )
 
 

@@ -13,7 +13,7 @@ from pushforward.errors import InputError, NumericalError
 from pushforward.functionals import AbstractProblem, Certified, sliding_frank_wolfe
 from pushforward.measures import Particles
 from pushforward.spaces import AbstractSpace
-from pushforward.statistics.mixtures._everywhere import Solution, all_modes
+from pushforward.statistics.mixtures._everywhere import Maxima, Solution, all_modes
 from pushforward.statistics.mixtures._likelihood import (
     AbstractSample,
     log_certificate,
@@ -24,8 +24,9 @@ from pushforward.statistics.mixtures._modes import find_modes
 from pushforward.statistics.mixtures._noise import Chart
 from pushforward.statistics.mixtures._polish import optimal_weights, polish
 
-FIRST_ATOMS = 80  # size of the first support
-FIRST_TOL = 1e-4  # of the weights on the first support
+FIRST_ATOMS = 60  # size of the first support
+FAR, NEAR = 1.0, 0.2  # first atoms this close are one: of a cover, of a coarse sample
+ROUGH, ROUGH_ROUNDS = 1e-3, 2  # gap and rounds for a coarser sample
 Atoms = tuple[np.ndarray, np.ndarray]
 COPY = 1e-9  # atoms this close are one
 CLOSE = 1e-2  # atoms this close are tried as one, in the end
@@ -57,29 +58,41 @@ class ColumnGeneration:
                 f"{self.rounds} rounds; raise rounds, or accept it with a larger tol.",
                 partial=(best.positions, best.masses, gaps),
             )
+        if best.gap > self.tol:
+            best = problem.searched(best)
         best = problem.simplest(best, self.tol)
         return Solution(best.positions, best.masses, gaps, best.proof)
 
 
 @dataclass(frozen=True, eq=False)
 class MixtureProblem(AbstractProblem):
-    """The likelihood of a mixture: the first variation is -D, and the gap log max D."""
+    """The likelihood of a mixture: the first variation is -D, and the gap log max D.
+
+    A `rough` one is solved for a start only: its maxima are not searched for again.
+    """
 
     sample: AbstractSample
+    rough: bool = False
 
     def start(self) -> Certified:
-        """The best weights on a cover of the data, gathered at the maxima of D."""
-        cover = _cover(self.sample)
-        uniform = np.full(len(cover), 1 / len(cover))
-        weights = optimal_weights(
-            self.sample.log_kernel(cover).T,
-            self.sample.weights,
-            uniform,
-            tol=FIRST_TOL,
-        )
-        rough = _alive(cover, weights)
-        modes, _ = self._modes(*rough)
-        return self.certified(*self.slid(*_gathered(*rough, modes))[0])
+        """From the solution for a coarser sample; of few data, from a cover of them."""
+        coarse = self.sample.coarse()
+        if coarse is None:
+            places = _cover(self.sample)
+            return self._settled(places, np.full(len(places), 1 / len(places)), FAR)
+        problem = MixtureProblem(coarse, rough=True)
+        best, _ = sliding_frank_wolfe(problem, ROUGH, ROUGH_ROUNDS)
+        return self._settled(best.positions, best.masses, NEAR)
+
+    def _settled(self, s: np.ndarray, m: np.ndarray, radius: float) -> Certified:
+        """The best masses, maxima of D added, one atom where several are near, slid."""
+        s, m = self.reweighted(s, m, 1.0)
+        modes, log_d = self._modes(s, m)
+        s = np.concatenate([s, modes[log_d > 0]])
+        s, m = self.reweighted(s, np.append(m, np.zeros(len(s) - len(m))), 1.0)
+        places = _apart(s[np.argsort(-m, kind="stable")], radius)
+        s, m = self.reweighted(*_gathered(s, m, places), 1.0)
+        return self.certified(*self.slid(s, m)[0])
 
     def reweighted(self, s: np.ndarray, m: np.ndarray, gap: float) -> Atoms:
         """By sequential non-negative least squares.
@@ -88,24 +101,27 @@ class MixtureProblem(AbstractProblem):
         """
         fresh = m == 0
         start = np.where(fresh, 0.1 / max(1, fresh.sum()), 0.9 * m)
-        table = self.sample.log_kernel(s).T
+        table = self.sample.log_kernel(s)
         tol = max(1e-13, 1e-2 * gap)
         return _alive(s, optimal_weights(table, self.sample.weights, start, tol=tol))
 
     def slid(self, s: np.ndarray, m: np.ndarray) -> list[Atoms]:
         """Newton's method; atoms that meet become one."""
-        s, m = polish(self.sample, s, m)
+        s, m = polish(self.sample, s, m, tol=1e-3 if self.rough else 1e-12)
         return [_gathered(s, m, _apart(s, COPY))]
 
     def certified(self, s: np.ndarray, m: np.ndarray) -> Certified:
         """log max D, by climbing from many starts."""
         modes, log_d = self._modes(s, m)
-        return Certified(s, m, float(log_d[0]), modes[log_d > 0])
+        found = Maxima(modes, log_d, float(log_d[0]), proven=False)
+        return Certified(s, m, found.bound, modes[log_d > 0], found)
 
     def searched(self, state: Certified) -> Certified:
         """The same with every maximum of D that the quicker search overlooked."""
+        if self.rough:
+            return state
         s, m = state.positions, state.masses
-        found = all_modes(self.sample, self.sample.log_mixture(s, m), s)
+        found = all_modes(self.sample, self.sample.log_mixture(s, m), s, state.proof)
         new = found.points[found.log_d > 0]
         return Certified(s, m, float(found.log_d[0]), new, found)
 
@@ -130,10 +146,10 @@ class MixtureProblem(AbstractProblem):
     def at_atoms(self, s: np.ndarray, m: np.ndarray) -> tuple[float, np.ndarray]:
         """|grad D| and the least eigenvalue of -Hess D."""
         ratio = np.log(self.sample.weights) - self.sample.log_mixture(s, m)
-        share = np.exp(self.sample.log_kernel(s) + ratio).T  # (n, k)
+        share = np.exp(self.sample.log_kernel(s) + ratio)  # (k, n)
         score = self.sample.scores(s)
-        slope = np.einsum("nk,nkd->kd", share, score)
-        second = np.einsum("nk,nkd,nke->kde", share, score, score)
+        slope = np.einsum("kn,dkn->kd", share, score)
+        second = np.einsum("kn,dkn,ekn->kde", share, score, score)
         bend = self.sample.information(share, s) - second
         return float(np.abs(slope).max()), np.linalg.eigvalsh(bend)[:, 0]
 

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import xlogy
 
 from pushforward.statistics.mixtures._likelihood import AbstractSample
 
 END = 1e-6  # an atom this close to an end is there
 Positions = Float[np.ndarray, "m"]
-Table = Float[np.ndarray, "n m"]
+Table = Float[np.ndarray, "m n"]
 
 
 class AbstractCounts(AbstractSample):
@@ -76,26 +75,27 @@ class AbstractCounts(AbstractSample):
         """Whether t is infinite there."""
         return ~np.isfinite(self.natural(phi))
 
-    def scores(self, x: Float[np.ndarray, "m 1"]) -> Float[np.ndarray, "n m 1"]:
+    def scores(self, x: Float[np.ndarray, "m 1"]) -> Float[np.ndarray, "1 m n"]:
         """(k_i - psi_i') dt/dphi; zero at an end, where L_i is even."""
         phi, end = x[:, 0], self.is_end(x[:, 0])
         slope = 1 / np.sqrt(np.where(end, 1.0, self.noise(phi)))
-        scores = (self.counts[:, None] - self.means(phi)) * slope
-        return np.where(end, 0.0, scores)[:, :, None]
+        scores = (self.counts - self.means(phi)) * slope[:, None]
+        return np.where(end[:, None], 0.0, scores)[None]
 
     def information(
-        self, shares: Float[np.ndarray, "n m"], x: Float[np.ndarray, "m 1"]
+        self, shares: Float[np.ndarray, "m n"], x: Float[np.ndarray, "m 1"]
     ) -> Float[np.ndarray, "m 1 1"]:
-        """sum_i shares_ij (psi_i'' (dt/dphi)^2 - (k_i - psi_i') d^2t/dphi^2).
+        """sum_i shares_ji (psi_i'' (dt/dphi)^2 - (k_i - psi_i') d^2t/dphi^2).
 
         One per share at an end, where an atom has no way to go but stays put.
         """
         phi, end = x[:, 0], self.is_end(x[:, 0])
         safe = np.where(end, self.top / 3, phi)
-        excess = self.counts[:, None] - self.means(safe)
-        bend = self.variances(safe) / self.noise(safe) - excess * self.bends(safe)
-        found = (shares * bend).sum(axis=0)
-        return np.where(end, shares.sum(axis=0), found)[:, None, None]
+        excess = self.counts - self.means(safe)
+        bend = self.variances(safe) / self.noise(safe)[:, None]
+        bend -= excess * self.bends(safe)[:, None]
+        found = (shares * bend).sum(axis=1)
+        return np.where(end, shares.sum(axis=1), found)[:, None, None]
 
     def tilted(
         self,
@@ -129,12 +129,6 @@ class AbstractCounts(AbstractSample):
     ) -> None:
         """Counts are looked at one by one."""
         return
-
-    def concave(
-        self, log_ratio: Float[np.ndarray, "n"], modes: Float[np.ndarray, "m d"]
-    ) -> Float[np.ndarray, "m"]:
-        """Nothing is said in phi; `_counts_everywhere` says it in t."""
-        return np.zeros(len(modes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +164,7 @@ class PoissonSample(AbstractCounts):
 
     def means(self, phi: Positions) -> Table:
         """e_i rate."""
-        return np.outer(self.sizes / self.largest, phi**2 / 4)
+        return np.outer(phi**2 / 4, self.sizes / self.largest)
 
     def variances(self, phi: Positions) -> Table:
         """e_i rate."""
@@ -182,9 +176,13 @@ class PoissonSample(AbstractCounts):
 
     def log_kernel(self, x: Float[np.ndarray, "m 1"]) -> Float[np.ndarray, "m n"]:
         """k log(mean / k) - (mean - k): zero where the mean is the count."""
-        mean, k = self.means(x[:, 0]).T, self.counts
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return xlogy(k, mean / np.where(k > 0, k, 1.0)) - (mean - k)
+        logs = _won(self.counts, self.counts / self.sizes, self._rates(x))
+        logs -= self.means(x[:, 0])
+        logs += self.counts
+        return logs
+
+    def _rates(self, x: Float[np.ndarray, "m 1"]) -> Positions:
+        return x[:, 0] ** 2 / (4 * self.largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,11 +225,11 @@ class BinomialSample(AbstractCounts):
 
     def means(self, phi: Positions) -> Table:
         """n_i p."""
-        return np.outer(self.sizes, self.chance(phi))
+        return np.outer(self.chance(phi), self.sizes)
 
     def variances(self, phi: Positions) -> Table:
         """n_i p (1 - p)."""
-        return np.outer(self.sizes / self.largest, self.noise(phi))
+        return np.outer(self.noise(phi), self.sizes / self.largest)
 
     def bends(self, phi: Positions) -> Positions:
         """t = 2 log tan(phi / (2 sqrt N))."""
@@ -241,11 +239,17 @@ class BinomialSample(AbstractCounts):
     def log_kernel(self, x: Float[np.ndarray, "m 1"]) -> Float[np.ndarray, "m n"]:
         """k log(p / share) + (n - k) log((1 - p) / (1 - share))."""
         angle = x[:, 0] / (2 * np.sqrt(self.largest))
-        p, q = np.sin(angle) ** 2, np.cos(angle) ** 2
-        q = np.where(x[:, 0] >= self.top, 0.0, q)
-        k, rest = self.counts, self.sizes - self.counts
-        share = np.where(k > 0, k / self.sizes, 1.0)
-        other = np.where(rest > 0, rest / self.sizes, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            won = xlogy(k, p[:, None] / share)
-            return won + xlogy(rest, q[:, None] / other)
+        q = np.where(x[:, 0] >= self.top, 0.0, np.cos(angle) ** 2)
+        k, lost = self.counts, self.sizes - self.counts
+        logs = _won(k, k / self.sizes, np.sin(angle) ** 2)
+        logs += _won(lost, lost / self.sizes, q)
+        return logs
+
+
+def _won(k: Float[np.ndarray, "n"], best: np.ndarray, p: Positions) -> Table:
+    """k_i log(p_j / best_i), zero where k_i is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.add.outer(np.log(p), -np.log(np.where(k > 0, best, 1.0)))
+        logs *= k
+    logs[p == 0] = np.where(k > 0, -np.inf, 0.0)
+    return logs

@@ -22,11 +22,11 @@ from pushforward.statistics.tables.number_files import (
     read_numbers,
 )
 
-ESTIMATE = "estimate"
+ESTIMATE, COLUMN = "estimate", "column:"
 KINDS = ("gaussian", "poisson", "binomial")
 ERROR_NAMES = re.compile(
-    r"^(sigma|sd|se|std(err)?|std[_ ]?(dev|error)|err(or)?|unc(ertainty)?)([_ ].*)?$"
-    r"|.*[_ ](sigma|sd|se|err(or)?|stderr)$",
+    r"^(sigma|sd|se|std(err)?|std[_ ]?(dev|error)|e|err(or)?|fehler|erreur|"
+    r"unc(ertainty)?)([_ ].*)?$|.*[_ ](sigma|sd|se|err(or)?|stderr)$",
     re.IGNORECASE,
 )
 
@@ -37,6 +37,7 @@ class Roles:
 
     `sigma` is a number, the word estimate, or columns of standard deviations (one for
     all coordinates, or one each); `exposure` and `trials` are a number or a column.
+    column:NAME is a column whose name is a number.
     """
 
     columns: tuple[str, ...] | None = None
@@ -75,7 +76,7 @@ class Roles:
             "weights": self.weights,
         }
         return {
-            part: tuple(name.strip() for name in text.split(","))
+            part: tuple(name.strip().removeprefix(COLUMN) for name in text.split(","))
             for part, text in given.items()
             if text is not None and text != ESTIMATE and _as_number(text) is None
         }
@@ -98,6 +99,8 @@ def npmle_from_csv(
     """
     given = Roles(columns) if roles is None else roles
     everything = read_numbers(path, _needed(path, given), missing=missing)
+    for part in ("sigma", "exposure", "trials"):
+        _refuse_two_meanings(part, getattr(given, part), everything)
     helpers = given.helpers
     used = {_resolved(everything, name) for part in helpers.values() for name in part}
     chosen = given.columns or tuple(n for n in everything.columns if n not in used)
@@ -118,6 +121,7 @@ def npmle_from_csv(
         data,
         everything.lines,
         (*everything.decisions, *_suspicions(chosen, given)),
+        everything.names,
     )
     likelihood = _likelihood(given, everything, data, covariance)
     weights = None
@@ -197,7 +201,16 @@ def _of_one_size(
 
 def _size(table: NumericTable, text: str) -> float | np.ndarray:
     number = _as_number(text)
-    return table.column(text) if number is None else number
+    return table.column(text.removeprefix(COLUMN)) if number is None else number
+
+
+def _refuse_two_meanings(part: str, text: str | None, table: NumericTable) -> None:
+    """A file without a header has columns that are called 1, 2, ..."""
+    if text is not None and _as_number(text) is not None and text in table.every:
+        raise InputError(
+            f"`{part}` {text} is a number, and the name of a column. Say "
+            f"{COLUMN}{text} or {float(text)}."
+        )
 
 
 def _as_number(text: str) -> float | None:
@@ -214,6 +227,8 @@ def summary(fit: MixtureFit, table: NumericTable) -> dict[str, object]:
     return {
         "n": len(table.values),
         "columns": list(table.columns),
+        "lines": list(table.lines),
+        "names": list(table.names),
         "assumption": fit.assumption,
         "read": list(table.decisions),
         "doubts": list(fit.doubts),
@@ -239,7 +254,7 @@ def write_atoms(fit: MixtureFit, table: NumericTable, path: str | Path) -> None:
 
 
 def write_posteriors(fit: MixtureFit, table: NumericTable, path: str | Path) -> None:
-    """One row per datum: line, label, mean, sd, 90 % interval, false sign rate."""
+    """One row per datum: name, line, label, mean, sd, interval, false sign rate."""
     found = fit.posteriors()
     low, high = found.interval(0.9)
     parts = {
@@ -251,11 +266,13 @@ def write_posteriors(fit: MixtureFit, table: NumericTable, path: str | Path) -> 
     }
     header = [f"{c}_{part}" for c in table.columns for part in parts]
     stacked = np.stack(list(parts.values()), axis=2).reshape(len(fit.data), -1)
-    labels = fit.labels
     rows = [
         [line, label, *values]
         for line, label, values in zip(
-            table.lines, labels, stacked.tolist(), strict=True
+            table.lines, fit.labels, stacked.tolist(), strict=True
         )
     ]
-    write_csv(path, ["line", "component", *header], rows)
+    if table.names:
+        rows = [[name, *row] for name, row in zip(table.names, rows, strict=True)]
+    first = ["name"] if table.names else []
+    write_csv(path, [*first, "line", "component", *header], rows)

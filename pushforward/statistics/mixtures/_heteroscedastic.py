@@ -11,8 +11,14 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.statistics.mixtures._concavity import bounded_radius
-from pushforward.statistics.mixtures._likelihood import AbstractSample
+from pushforward.statistics.mixtures._likelihood import (
+    CELL,
+    AbstractSample,
+    blocks,
+    by_cells,
+)
+
+ALIKE = 0.35  # of the logarithm of precisions that are nearly the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +35,22 @@ class HeteroscedasticSample(AbstractSample):
         return np.swapaxes(self.roots, 1, 2) @ self.roots
 
     @cached_property
+    def _columns(self) -> Float[np.ndarray, "d n"]:
+        """The data, one coordinate after the other."""
+        return np.ascontiguousarray(self.points.T)
+
+    @cached_property
     def _entries(self) -> list[list[tuple[int, np.ndarray]]]:
         """Of each row of U, the columns that are not zero for all data."""
-        d = self.points.shape[1]
+        roots = np.ascontiguousarray(self.roots.transpose(1, 2, 0))
+        return [[(k, u) for k, u in enumerate(row) if u.any()] for row in roots]
+
+    @cached_property
+    def parts(self) -> list["HeteroscedasticSample"]:
+        """Blocks of rows."""
         return [
-            [(k, self.roots[:, j, k]) for k in range(d) if self.roots[:, j, k].any()]
-            for j in range(d)
+            HeteroscedasticSample(self.points[b], self.roots[b], self.weights[b])
+            for b in blocks(len(self.weights))
         ]
 
     @cached_property
@@ -50,9 +66,13 @@ class HeteroscedasticSample(AbstractSample):
     @cached_property
     def statistics(self) -> Float[np.ndarray, "n r"]:
         """Lambda_i X_i, and the entries of Lambda_i on and above the diagonal."""
-        pulled = np.einsum("nde,ne->nd", self.precisions, self.points)
         rows, cols = self._upper
-        return np.concatenate([pulled, self.precisions[:, rows, cols]], axis=1)
+        return np.concatenate([self._pulled, self.precisions[:, rows, cols]], axis=1)
+
+    @property
+    def _pulled(self) -> Float[np.ndarray, "n d"]:
+        """Lambda_i X_i."""
+        return np.einsum("nde,ne->nd", self.precisions, self.points)
 
     @property
     def _upper(self) -> tuple[np.ndarray, np.ndarray]:
@@ -62,27 +82,32 @@ class HeteroscedasticSample(AbstractSample):
 
     def log_kernel(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m n"]:
         """-|U_i (x_j - X_i)|^2 / 2, from differences so that nothing cancels."""
-        far = [np.subtract.outer(x[:, k], self.points[:, k]) for k in range(x.shape[1])]
         squares = np.zeros((len(x), len(self.points)))
         for row in self._entries:
-            if row:
-                squares += sum(far[k] * u for k, u in row) ** 2
-        return -0.5 * squares
+            far = np.zeros((1, 1))
+            for k, u in row:
+                step = np.subtract.outer(x[:, k], self._columns[k])
+                step *= u
+                far = step if k == row[0][0] else far + step
+            squares += far * far
+        squares *= -0.5
+        return squares
 
-    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "n m d"]:
+    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "d m n"]:
         """Lambda_i (X_i - x_j)."""
-        far = self.points[:, None, :] - x[None]
+        far = np.subtract(self._columns[:, None], x.T[:, :, None], order="C")
         if self.diagonal:
-            return far * np.diagonal(self.precisions, axis1=1, axis2=2)[:, None, :]
-        return np.einsum("nde,nme->nmd", self.precisions, far)
+            precise = np.diagonal(self.precisions, axis1=1, axis2=2).T
+            return np.multiply(far, precise[:, None], out=far)
+        return np.einsum("nde,emn->dmn", self.precisions, far)
 
     def information(
-        self, shares: Float[np.ndarray, "n m"], x: Float[np.ndarray, "m d"]
+        self, shares: Float[np.ndarray, "m n"], x: Float[np.ndarray, "m d"]
     ) -> Float[np.ndarray, "m d d"]:
-        """sum_i shares_ij Lambda_i."""
+        """sum_i shares_ji Lambda_i."""
         d = x.shape[1]
         flat = self.precisions.reshape(len(self.points), -1)
-        return (shares.T @ flat).reshape(-1, d, d)
+        return (shares @ flat).reshape(-1, d, d)
 
     def tilted(
         self,
@@ -130,17 +155,34 @@ class HeteroscedasticSample(AbstractSample):
         """The Gaussian of coordinate k, if coordinates are independent."""
         if not self.diagonal:
             return None
-        far = np.subtract.outer(axis, self.points[rows, k])
-        return np.exp(-0.5 * (far * self.roots[rows, k, k]) ** 2)
+        far = np.subtract.outer(axis, self._columns[k, rows])
+        far *= self.roots[rows, k, k]
+        far *= far
+        far *= -0.5
+        return np.exp(far, out=far)
 
-    def concave(
-        self, log_ratio: Float[np.ndarray, "n"], modes: Float[np.ndarray, "m d"]
-    ) -> Float[np.ndarray, "m"]:
-        """By a bound of the Hessian of D."""
-        logs, scores = self.log_kernel(modes) + log_ratio, self.scores(modes)
-        return np.array(
-            [
-                bounded_radius(logs[j], scores[:, j], self.precisions, 0.0)
-                for j in range(len(modes))
-            ]
+    def coarse(self) -> "HeteroscedasticSample | None":
+        """Data of one cell, and of nearly the same precisions, as one."""
+        d = self.points.shape[1]
+        scale = np.sqrt(np.diagonal(self.precisions, axis1=1, axis2=2))
+        seen = scale > 0
+        level = np.where(seen, np.floor(np.log(np.where(seen, scale, 1.0)) / ALIKE), 1)
+        cells = [self.points * np.exp(ALIKE * level) / CELL, level]
+        if not self.diagonal:
+            off = np.where(seen, scale, 1.0)
+            angle = self.precisions / (off[:, :, None] * off[:, None, :])
+            cells.append(angle[:, *np.triu_indices(d, 1)] / ALIKE)
+        found = by_cells(
+            np.concatenate(cells, axis=1),
+            np.concatenate([self._pulled, self.precisions.reshape(-1, d * d)], axis=1),
+            self.weights,
         )
+        if found is None:
+            return None
+        pulled, precisions, mass = found[0][:, :d], found[0][:, d:], found[1]
+        precisions = precisions.reshape(-1, d, d)
+        lost = np.diagonal(precisions, axis1=1, axis2=2) == 0
+        full = precisions + lost[:, :, None] * np.eye(d)
+        points = np.linalg.solve(full, pulled[:, :, None])[:, :, 0]
+        roots = np.swapaxes(np.linalg.cholesky(full), 1, 2)
+        return HeteroscedasticSample(points, roots * ~lost[:, :, None], mass)

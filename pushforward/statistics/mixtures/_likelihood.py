@@ -14,13 +14,16 @@ most precise observation has unit standard deviation.
 """
 
 import abc
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
-from pushforward.statistics.mixtures._concavity import tilted_radius
-
+CELL = 0.5  # of data that are nearly the same, in standard deviations
+FEW = 1000  # data that are all looked at from the start
+PART = 4096  # observations whose tables are made at once where they are used again
 BLOCK = 4_000_000  # entries of a pairwise table held at once: 32 MB
 
 
@@ -43,19 +46,26 @@ class AbstractSample(abc.ABC):
     def statistics(self) -> Float[np.ndarray, "n r"]:
         """S_i, on which the slope of log L_i depends linearly."""
 
+    @cached_property
+    def moments(self) -> Float[np.ndarray, "n m"]:
+        """1, S, and all products of two entries of S."""
+        S = self.statistics
+        squares = (S[:, :, None] * S[:, None, :]).reshape(len(S), -1)
+        return np.concatenate([np.ones((len(S), 1)), S, squares], axis=1)
+
     @abc.abstractmethod
     def log_kernel(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m n"]:
         """log L_i(x_j), up to a constant for each i."""
 
     @abc.abstractmethod
-    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "n m d"]:
+    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "d m n"]:
         """grad log L_i(x_j)."""
 
     @abc.abstractmethod
     def information(
-        self, shares: Float[np.ndarray, "n m"], x: Float[np.ndarray, "m d"]
+        self, shares: Float[np.ndarray, "m n"], x: Float[np.ndarray, "m d"]
     ) -> Float[np.ndarray, "m d d"]:
-        """-sum_i shares_ij Hess log L_i(x_j)."""
+        """-sum_i shares_ji Hess log L_i(x_j)."""
 
     @abc.abstractmethod
     def tilted(
@@ -81,15 +91,18 @@ class AbstractSample(abc.ABC):
     ) -> Float[np.ndarray, "a m"] | None:
         """The factor of L_i that depends on x_k, on an axis; None if not a product."""
 
-    @abc.abstractmethod
-    def concave(
-        self, log_ratio: Float[np.ndarray, "n"], modes: Float[np.ndarray, "m d"]
-    ) -> Float[np.ndarray, "m"]:
-        """Half the side of a box around each maximum in which D has no other one."""
-
     def inside(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "m d"]:
         """The same positions, where L_i is defined."""
         return x
+
+    @property
+    def parts(self) -> Sequence["AbstractSample"]:
+        """The same observations in blocks, whose tables fit into a cache."""
+        return [self]
+
+    def coarse(self) -> "AbstractSample | None":
+        """Far fewer observations that say nearly the same, or None."""
+        return None
 
     def log_mixture(
         self, atoms: Float[np.ndarray, "k d"], weights: Float[np.ndarray, "k"]
@@ -126,15 +139,15 @@ class Sample(AbstractSample):
         """log phi(x_j - X_i)."""
         return log_kernel(x, self.points)
 
-    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "n m d"]:
+    def scores(self, x: Float[np.ndarray, "m d"]) -> Float[np.ndarray, "d m n"]:
         """X_i - x_j."""
-        return self.points[:, None, :] - x[None]
+        return np.subtract(self.points.T[:, None], x.T[:, :, None], order="C")
 
     def information(
-        self, shares: Float[np.ndarray, "n m"], x: Float[np.ndarray, "m d"]
+        self, shares: Float[np.ndarray, "m n"], x: Float[np.ndarray, "m d"]
     ) -> Float[np.ndarray, "m d d"]:
         """The identity, as often as there are shares."""
-        return shares.sum(axis=0)[:, None, None] * np.eye(x.shape[1])
+        return shares.sum(axis=1)[:, None, None] * np.eye(x.shape[1])
 
     def tilted(
         self,
@@ -151,18 +164,51 @@ class Sample(AbstractSample):
         """Maxima are weighted means of the data."""
         return self.points.min(axis=0), self.points.max(axis=0)
 
+    @cached_property
+    def parts(self) -> list["Sample"]:
+        """Blocks of rows."""
+        found = blocks(len(self.weights))
+        return [Sample(self.points[b], self.weights[b]) for b in found]
+
+    def coarse(self) -> "Sample | None":
+        """Data of one cell as their mean."""
+        found = by_cells(self.points / CELL, self.points, self.weights)
+        return None if found is None else Sample(*found)
+
     def factor(
         self, k: int, axis: Float[np.ndarray, "a"], rows: slice = slice(None)
     ) -> Float[np.ndarray, "a m"]:
         """phi(x_k - X_ik) on the line."""
         far = np.subtract.outer(axis, self.points[rows, k])
-        return np.exp(-0.5 * far**2) / np.sqrt(2 * np.pi)
+        far *= far
+        far *= -0.5
+        return np.exp(far, out=far) / np.sqrt(2 * np.pi)
 
-    def concave(
-        self, log_ratio: Float[np.ndarray, "n"], modes: Float[np.ndarray, "m d"]
-    ) -> Float[np.ndarray, "m"]:
-        """By the covariance of the data seen from the mode, tilted."""
-        return tilted_radius(self.log_kernel(modes) + log_ratio, self.points, modes)
+
+def blocks(n: int) -> list[slice]:
+    """Rows from 0 to n, PART at a time."""
+    return [slice(s, s + PART) for s in range(0, n, PART)]
+
+
+def by_cells(
+    cells: Float[np.ndarray, "n c"],
+    statistics: Float[np.ndarray, "n r"],
+    weights: Float[np.ndarray, "n"],
+) -> tuple[Float[np.ndarray, "m r"], Float[np.ndarray, "m"]] | None:
+    """Mean statistics of the observations in each cell, and their weight.
+
+    The mean of log L_i over a cell is that of the mean statistics. None where that is
+    not worth its while.
+    """
+    if len(weights) < FEW:
+        return None
+    _, index = np.unique(np.floor(cells), axis=0, return_inverse=True)
+    index = index.reshape(-1)
+    mass = np.bincount(index, weights=weights)
+    if 2 * len(mass) > len(weights):
+        return None
+    sums = [np.bincount(index, weights=weights * s) for s in statistics.T]
+    return np.stack(sums, axis=1) / mass[:, None], mass
 
 
 def log_kernel(

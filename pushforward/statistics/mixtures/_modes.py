@@ -20,13 +20,14 @@ from pushforward.statistics.mixtures._likelihood import (
     log_certificate,
 )
 
-GRID_SPACING = {1: 0.1, 2: 0.2}  # maxima of D are unit-scale objects
+GRID_SPACING = {1: 0.2, 2: 0.3}  # maxima of D are unit-scale objects
 GRID_NODES = 40_000
 STARTS = 4_000  # beyond this many data, every k-th datum starts an ascent
 EXTRA = 300  # more atoms than this are thinned before they start ascents
 APART = 0.05
 FLAT = 1e-6  # curvature below which a Newton step is no longer believed
 ROUNDING = 1e-14  # of log D
+CLOSE = 1e-8  # to a maximum: D is then known to the square of it
 SAME = 1e-5  # two ascents that end closer than this found one maximum
 
 
@@ -43,27 +44,35 @@ def find_modes(
     """
     if len(extra) > EXTRA:  # a descent with a particle per datum: most coincide
         extra = _highest_apart(extra, log_certificate(extra, sample, log_f))
-    starts = np.concatenate([_starts(sample, log_f), extra])
-    x, value = _ascend(sample, log_f, starts)
+    starts = _starts(sample, log_f)
+    d = starts.shape[1]
+    if d in GRID_SPACING:  # what is overlooked there is found by the proof
+        starts = starts[_distance(starts, extra) > 1.5 * GRID_SPACING[d]]
+    x, value = _ascend(sample, log_f, np.concatenate([starts, extra]))
     order = np.argsort(-value, kind="stable")
     x, value = x[order], value[order]
     keep: list[int] = []
     for i in range(len(x)):
-        near = keep and np.min(np.sum((x[keep] - x[i]) ** 2, axis=1)) < SAME**2
-        if not near:
+        if _distance(x[i : i + 1], x[keep])[0] > SAME:
             keep.append(i)
     return x[keep], value[keep]
 
 
 def _highest_apart(points: np.ndarray, log_d: np.ndarray) -> np.ndarray:
     """Up to EXTRA points of largest D, mutually farther than APART."""
-    kept = np.empty((0, points.shape[1]))
+    kept: list[int] = []
     for i in np.argsort(-log_d, kind="stable"):
-        if not len(kept) or np.min(np.sum((kept - points[i]) ** 2, axis=1)) > APART**2:
-            kept = np.concatenate([kept, points[i : i + 1]])
+        if _distance(points[i : i + 1], points[kept])[0] > APART:
+            kept.append(i)
         if len(kept) == EXTRA:
             break
-    return kept
+    return points[kept]
+
+
+def _distance(x: np.ndarray, y: np.ndarray) -> Float[np.ndarray, "m"]:
+    """From each x to the nearest y."""
+    squares = np.sum((x[:, None] - y[None]) ** 2, axis=2)
+    return np.sqrt(squares.min(axis=1, initial=np.inf))
 
 
 def _starts(sample: AbstractSample, log_f: np.ndarray) -> np.ndarray:
@@ -82,11 +91,12 @@ def _grid_maxima(
     sample: AbstractSample, log_f: np.ndarray, axes: list[np.ndarray]
 ) -> np.ndarray:
     """Grid nodes whose D is at least that of every neighbor, diagonals included."""
-    shape = tuple(len(axis) for axis in axes)
-    nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    value = _grid_certificate(sample, log_f, axes)
-    if value is None:
+    shape, nodes = tuple(len(axis) for axis in axes), nodes_of(axes)
+    log_ratio = np.log(sample.weights) - log_f
+    if np.ptp(log_ratio) > 600:  # more than an exponent can hold
         value = log_certificate(nodes, sample, log_f).reshape(shape)
+    else:
+        value = on_grid(sample, log_ratio - log_ratio.max(), axes)
     padded = np.pad(value, 1, constant_values=-np.inf)
     highest = np.ones(shape, dtype=bool)
     for shift in product((-1, 0, 1), repeat=len(axes)):
@@ -97,22 +107,27 @@ def _grid_maxima(
     return nodes[highest.reshape(-1)]
 
 
-def _grid_certificate(
-    sample: AbstractSample, log_f: np.ndarray, axes: list[np.ndarray]
-) -> np.ndarray | None:
-    """D on a tensor grid up to a factor, by one product if L is one over axes.
+def on_grid(
+    sample: AbstractSample, log_ratio: Float[np.ndarray, "n"], axes: list[np.ndarray]
+) -> Float[np.ndarray, "a *b"]:
+    """sum_i e^{log_ratio_i} L_i on a tensor grid, by a product where L is one."""
+    shape = tuple(len(axis) for axis in axes)
+    if sample.factor(0, axes[0][:1]) is None:
+        log_f = np.log(sample.weights) - log_ratio
+        return np.exp(log_certificate(nodes_of(axes), sample, log_f)).reshape(shape)
+    ratio, value = np.exp(log_ratio), np.zeros(shape)
+    rows = max(1, BLOCK // (8 * max(shape)))
+    for s in range(0, len(ratio), rows):
+        part = slice(s, s + rows)
+        factors = [sample.factor(k, axis, part) for k, axis in enumerate(axes)]
+        last = factors[-1] * ratio[part]
+        value += last.sum(axis=1) if len(axes) == 1 else factors[0] @ last.T
+    return value
 
-    None if it is not, or when 1 / f spans more than an exponent can hold.
-    """
-    log_ratio = np.log(sample.weights) - log_f
-    if np.ptp(log_ratio) > 600:
-        return None
-    ratio = np.exp(log_ratio - log_ratio.max())
-    first = sample.factor(0, axes[0])
-    if first is None or len(axes) == 1:
-        return None if first is None else first @ ratio
-    second = sample.factor(1, axes[1])
-    return None if second is None else first @ (second * ratio).T
+
+def nodes_of(axes: list[np.ndarray]) -> Float[np.ndarray, "m d"]:
+    """The points of a tensor grid."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 def _ascend(
@@ -135,7 +150,7 @@ def _ascend(
         length = np.linalg.norm(newton[live], axis=1)
         shorter = np.minimum(length, radius[live])
         step[live] = (shorter / np.maximum(length, 1e-300))[:, None] * newton[live]
-        live = live[shorter > 1e-12 * (1 + np.abs(x[live]).max(axis=1))]
+        live = live[shorter > CLOSE * (1 + np.abs(x[live]).max(axis=1))]
         if not len(live):
             break
     return x, value
@@ -146,25 +161,23 @@ def _local(
 ) -> tuple[np.ndarray, np.ndarray]:
     """log D(x) and the Newton step, in blocks."""
     log_ratio = np.log(sample.weights) - log_f
-    S = sample.statistics
-    squares = (S[:, :, None] * S[:, None, :]).reshape(len(S), -1)
-    moments = np.concatenate([np.ones((len(S), 1)), S, squares], axis=1)
     rows = max(1, BLOCK // len(log_f))
     parts = [
-        _local_block(sample, moments, log_ratio, x[s : s + rows])
-        for s in range(0, len(x), rows)
+        _local_block(sample, log_ratio, x[s : s + rows]) for s in range(0, len(x), rows)
     ]
     value, newton = (np.concatenate(p) for p in zip(*parts, strict=True))
     return value, newton
 
 
 def _local_block(
-    sample: AbstractSample, moments: np.ndarray, log_ratio: np.ndarray, x: np.ndarray
+    sample: AbstractSample, log_ratio: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     r = sample.statistics.shape[1]
     logs = sample.log_kernel(x) + log_ratio
     top = logs.max(axis=1, keepdims=True)
-    total, mean, second = np.split(np.exp(logs - top) @ moments, [1, 1 + r], axis=1)
+    total, mean, second = np.split(
+        np.exp(logs - top) @ sample.moments, [1, 1 + r], axis=1
+    )
     value = top[:, 0] + np.log(total[:, 0])
     mean, second = mean / total, (second / total).reshape(-1, r, r)
     covariance = second - mean[:, :, None] * mean[:, None, :]

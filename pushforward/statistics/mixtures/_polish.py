@@ -3,16 +3,20 @@ best weights on a grid.
 """
 
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dgeqrf
 from scipy.optimize import nnls
 
 from pushforward._checks import whole
 from pushforward.errors import InputError
 from pushforward.statistics.mixtures._everywhere import Solution
-from pushforward.statistics.mixtures._likelihood import AbstractSample, loss
+from pushforward.statistics.mixtures._likelihood import AbstractSample
+from pushforward.statistics.mixtures._modes import nodes_of
 from pushforward.statistics.mixtures._noise import Chart
 from pushforward.statistics.mixtures._whitening import as_data
 
@@ -20,7 +24,7 @@ PENALTY = 1e4  # weight of the row that makes the weights sum to one
 
 
 def optimal_weights(
-    log_table: Float[np.ndarray, "n m"],
+    log_table: Float[np.ndarray, "m n"],
     data_weights: Float[np.ndarray, "n"],
     start: Float[np.ndarray, "m"],
     *,
@@ -29,18 +33,18 @@ def optimal_weights(
 ) -> Float[np.ndarray, "m"]:
     """Weights with max_j D(mu_j) - 1 <= tol on the support whose log kernel is given.
 
-    `log_table[i, j]` is log L_i(mu_j). Weights off the optimal face are exactly
+    `log_table[j, i]` is log L_i(mu_j). Weights off the optimal face are exactly
     zero.
     """
-    table = np.exp(log_table - log_table.max(axis=1, keepdims=True))
+    table = np.exp(log_table - log_table.max(axis=0))
     w = start / start.sum()
     for _ in range(rounds):
-        f = table @ w
-        s = table / f[:, None]
-        if float((s.T @ data_weights).max()) - 1 <= tol:
+        f = w @ table
+        s = table / f
+        if float((s @ data_weights).max()) - 1 <= tol:
             break
         direction = _newton_point(s, data_weights) - w
-        step = _backtrack(table, data_weights, w, direction)
+        step = _backtrack(data_weights, (direction @ table) / f)
         if step == 0:
             break
         w = np.maximum(w + step * direction, 0)
@@ -48,30 +52,28 @@ def optimal_weights(
     return w
 
 
-def _newton_point(s: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _newton_point(
+    s: Float[np.ndarray, "m n"], p: Float[np.ndarray, "n"]
+) -> Float[np.ndarray, "m"]:
+    """Least squares over the simplex; its triangular factor has the same minimum."""
+    m, n = s.shape
     root = np.sqrt(p)
-    system = np.concatenate([root[:, None] * s, np.full((1, s.shape[1]), PENALTY)])
-    target = np.append(2 * root, PENALTY)
-    if len(system) > 2 * s.shape[1]:  # tall: the triangular factor has the same normal
-        stacked = np.column_stack([system, target])
-        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
-        system, target = factor[:, :-1], factor[:, -1]
-    q, _ = nnls(system, target, maxiter=50 * s.shape[1])
+    system = np.full((m + 1, n + 1), PENALTY)
+    np.multiply(s, root, out=system[:m, :n])
+    system[m, :n] = 2 * root
+    factor, _, _, _ = dgeqrf(system.T, lwork=64 * (m + 1), overwrite_a=True)
+    factor = np.triu(factor[: m + 1])
+    q, _ = nnls(factor[:, :m], factor[:, m], maxiter=50 * m)
     return q / q.sum()
 
 
-def _backtrack(
-    table: np.ndarray, p: np.ndarray, w: np.ndarray, direction: np.ndarray
-) -> float:
-    """Armijo step along `direction`; zero when rounding leaves nothing to gain."""
-    f, change = table @ w, table @ direction
-    slope = float(-p @ (change / f))
-    step = 1.0
+def _backtrack(p: Float[np.ndarray, "n"], change: Float[np.ndarray, "n"]) -> float:
+    """Armijo step along a `change` of f / f; zero where rounding leaves no gain."""
+    slope, step = float(-p @ change), 1.0
     while step > 1e-10:
-        ratio = 1 + step * change / f
-        # log1p of the ratio: the gain is far below the rounding of the loss itself
-        if (ratio > 0).all():
-            gain = float(-p @ np.log1p(step * change / f))
+        if (step * change > -1).all():
+            # log1p of the ratio: the gain is far below the rounding of the loss itself
+            gain = float(-p @ np.log1p(step * change))
             if gain <= 1e-4 * step * min(slope, 0.0):
                 return step
         step /= 2
@@ -80,6 +82,45 @@ def _backtrack(
 
 GONE = 1e-9  # atoms of less weight are dropped: the certificate brings them back
 ROUNDING = 1e-14  # of the loss
+FLAT = 1e-6  # curvature below which a Newton step is no longer believed
+
+
+class _Mixture(NamedTuple):
+    """Atoms and weights of any sum, L = l(rho) + sum w, and R_ji = L_i(mu_j) / f_i.
+
+    R is kept for each part of the sample.
+    """
+
+    atoms: Float[np.ndarray, "k d"]
+    weights: Float[np.ndarray, "k"]
+    value: float
+    ratios: list[Float[np.ndarray, "k n"]]
+
+    @classmethod
+    def of(
+        cls, sample: AbstractSample, atoms: np.ndarray, weights: np.ndarray
+    ) -> "_Mixture":
+        """One table of the kernel serves the value and its derivatives."""
+        value, ratios = float(weights.sum()), []
+        for part in sample.parts:
+            R = part.log_kernel(atoms)
+            top = R.max(axis=0)
+            R -= top
+            np.exp(R, out=R)
+            f = weights @ R
+            R /= f
+            value -= float(part.weights @ (np.log(f) + top))
+            ratios.append(R)
+        return cls(atoms, weights, value, ratios)
+
+    def alive(self) -> "_Mixture":
+        """Without the atoms that are gone."""
+        kept = self.weights > GONE
+        if kept.all():
+            return self
+        w = self.weights[kept]
+        ratios = [R[kept] / (w @ R[kept]) for R in self.ratios]
+        return _Mixture(self.atoms[kept], w, self.value, ratios)
 
 
 def polish(
@@ -87,94 +128,86 @@ def polish(
     atoms: Float[np.ndarray, "k d"],
     weights: Float[np.ndarray, "k"],
     *,
+    tol: float = 1e-12,
     rounds: int = 40,
 ) -> tuple[Float[np.ndarray, "j d"], Float[np.ndarray, "j"]]:
     """Atoms and weights at a local minimum of L, or as near as `rounds` steps come.
 
+    There D = 1 and grad D = 0 at each atom, up to `tol`.
+
     The caller certifies the result: a minimum over k atoms with D > 1 elsewhere is
     not an NPMLE.
     """
-    value, before = _penalized(sample, atoms, weights), np.inf
+    now, before = _Mixture.of(sample, atoms, weights), np.inf
     for _ in range(rounds):
-        slope, bend = _derivatives(sample, atoms, weights)
-        size = float(np.abs(slope).max())
-        if size < 1e-15 or (size < 1e-11 and size >= before):
+        slope, bend = _derivatives(sample, now)
+        size = float(np.abs(slope / np.sqrt(now.weights)).max())
+        if size < tol or (size < 1e-8 and size >= before):
             break  # converged, or rounding is all that is left
         before = size
-        moved = _downhill(sample, atoms, weights, value, slope, bend)
+        moved = _downhill(sample, now, _newton(slope, bend))
         if moved is None:
             break
-        atoms, weights, value = moved
-    return atoms, weights / weights.sum()
-
-
-def _penalized(sample: AbstractSample, atoms: np.ndarray, weights: np.ndarray) -> float:
-    return loss(sample, atoms, weights) + float(weights.sum())
+        now = moved
+    return now.atoms, now.weights / now.weights.sum()
 
 
 def _downhill(
-    sample: AbstractSample,
-    atoms: np.ndarray,
-    weights: np.ndarray,
-    value: float,
-    slope: np.ndarray,
-    bend: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """A Newton step, shortened until L falls; None when rounding leaves nothing."""
-    k, d = atoms.shape
-    root = np.sqrt(weights)
-    step = _newton(slope, bend)
-    change, shift = root * step[:k], step[k:].reshape(k, d) / root[:, None]
-    fall = float((change / weights).min())
+    sample: AbstractSample, now: _Mixture, step: Float[np.ndarray, "a k"]
+) -> _Mixture | None:
+    """The step, shortened until L falls; None when rounding leaves nothing."""
+    root = np.sqrt(now.weights)
+    change, shift = root * step[0], (step[1:] / root).T
+    fall = float((change / now.weights).min())
     length = min(1.0 / max(1.0, np.abs(shift).max()), 0.99 / max(0.99, -fall))
     for _ in range(30):
-        w, mu = weights + length * change, sample.inside(atoms + length * shift)
-        found = _penalized(sample, mu, w)
-        if found <= value + ROUNDING:
-            kept = w > GONE
-            return mu[kept], w[kept], found
+        atoms = sample.inside(now.atoms + length * shift)
+        found = _Mixture.of(sample, atoms, now.weights + length * change)
+        if found.value <= now.value + ROUNDING:
+            return found.alive()
         length /= 2
     return None
 
 
-def _newton(slope: np.ndarray, bend: np.ndarray) -> np.ndarray:
-    """The Newton step on the Hessian, made convex by the least shift that was tried."""
-    shift = 0.0
-    while True:
-        try:
-            factor = cho_factor(bend + shift * np.eye(len(bend)))
-            return -cho_solve(factor, slope)
-        except LinAlgError:
-            shift = max(1e-12, 30 * shift)
+def _newton(
+    slope: Float[np.ndarray, "a k"], bend: Float[np.ndarray, "m m"]
+) -> Float[np.ndarray, "a k"]:
+    """The Newton step; downhill along every axis where the Hessian is not convex."""
+    flat = slope.reshape(-1)
+    try:
+        step = -cho_solve(cho_factor(bend, check_finite=False), flat)
+    except LinAlgError:
+        bends, axes = np.linalg.eigh(bend)
+        step = -axes @ (axes.T @ flat / np.maximum(np.abs(bends), FLAT))
+    return step.reshape(slope.shape)
 
 
-def _derivatives(
-    sample: AbstractSample, atoms: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient and Hessian of L in (w / sqrt w_j, sqrt w_j mu), units of their own."""
-    k, d = atoms.shape
-    logs = sample.log_kernel(atoms).T
-    r = np.exp(logs - logs.max(axis=1, keepdims=True))
-    r /= (r @ weights)[:, None]  # R_ij = L_ij / f_i
-    score = sample.scores(atoms)  # (n, k, d)
-    moment = r[:, :, None] * score
-    p, root = sample.weights, np.sqrt(weights)
-    value, gradient = p @ r, np.tensordot(p, moment, 1)
-    scaled = np.concatenate(
-        [r * root, (moment * root[:, None]).reshape(len(r), k * d)], axis=1
-    )
-    bend = (p[:, None] * scaled).T @ scaled
-    known = sample.information(p[:, None] * r, atoms)
-    for j in range(k):
-        block = slice(k + j * d, k + (j + 1) * d)
-        second = (p * r[:, j] * score[:, j].T) @ score[:, j]
-        bend[block, block] -= second - known[j]
-        bend[j, block] -= gradient[j]
-        bend[block, j] -= gradient[j]
-    slope = np.concatenate(
-        [root * (1 - value), -(root[:, None] * gradient).reshape(-1)]
-    )
-    return slope, bend
+def _derivatives(sample: AbstractSample, at: _Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient (1 + d, k) and Hessian of L in (w / sqrt w_j, sqrt w_j mu)."""
+    k, d = at.atoms.shape
+    root, own = np.sqrt(at.weights), np.arange(k)
+    slope, bend = np.zeros((1 + d, k)), np.zeros((1 + d, k, 1 + d, k))
+    slope[0], own_bend = 1, np.zeros((k, d, d))
+    for part, R in zip(sample.parts, at.ratios, strict=True):
+        p, score = part.weights, part.scores(at.atoms)  # (d, k, n)
+        scaled = np.empty((1 + d, k, len(p)))
+        np.multiply(R, root[:, None] * np.sqrt(p), out=scaled[0])
+        np.multiply(scaled[0], score, out=scaled[1:])
+        flat = scaled.reshape(-1, len(p))
+        bend += (flat @ flat.T).reshape(bend.shape)
+        share = p * R
+        moment = share * score
+        slope[0] -= R @ p
+        slope[1:] -= moment.sum(axis=2)
+        own_bend += part.information(share, at.atoms)
+        for a, b in product(range(d), repeat=2):
+            own_bend[:, a, b] -= np.einsum("kn,kn->k", moment[a], score[b])
+    for a in range(d):
+        bend[0, own, 1 + a, own] += slope[1 + a]
+        bend[1 + a, own, 0, own] += slope[1 + a]
+        for b in range(d):
+            bend[1 + a, own, 1 + b, own] += own_bend[:, a, b]
+    return slope * root, bend.reshape(k + k * d, -1)
 
 
 MOST = 20_000  # nodes
@@ -222,16 +255,15 @@ class EvenGrid:
                 f"`count` must keep the grid below {MOST} nodes, got {self.count} "
                 f"along each of {len(low)} axes."
             )
-        axes = np.linspace(low, high, self.count).T
-        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        nodes = np.unique(grid.reshape(-1, len(low)), axis=0)
+        axes = list(np.linspace(low, high, self.count).T)
+        nodes = np.unique(nodes_of(axes), axis=0)
         return _on_nodes(sample, sample.inside(nodes))
 
 
 def _on_nodes(sample: AbstractSample, nodes: np.ndarray) -> Solution:
     start = np.full(len(nodes), 1 / len(nodes))
-    table = sample.log_kernel(nodes).T
-    if not np.isfinite(table.max(axis=1)).all():
+    table = sample.log_kernel(nodes)
+    if not np.isfinite(table.max(axis=0)).all():
         raise InputError(
             "`nodes` must leave every observation possible; add one inside (0, 1), or "
             "a positive rate."

@@ -1,5 +1,6 @@
 """Representations on disk: arrays, never pickles, and tables of numbers."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -42,15 +43,15 @@ def read_representation(
 
 def representation_and_words(
     path: str | Path, *, flatten: bool = True
-) -> tuple[Float[np.ndarray, "n k"], tuple[str, ...]]:
-    """The same, and what was decided when it was read."""
+) -> tuple[Float[np.ndarray, "n k"], tuple[str, ...], tuple[str, ...]]:
+    """The same, what was decided when it was read, and the names of the rows if any."""
     path = as_path("path", path)
     if not path.is_file():
         raise StoreError(f"`path` = {str(path)!r} is not a file. Check the name.")
     wanted = "(n, k), samples first"
     if path.suffix != ".npy":
-        values, words = _numbers(path)
-        return finite_matrix(path.name, values, wanted), words
+        values, words, names = _numbers(path)
+        return finite_matrix(path.name, values, wanted), words, names
     try:
         array = read_npy(path)
     except (ValueError, EOFError, OSError) as error:
@@ -67,20 +68,33 @@ def representation_and_words(
         )
     if array.ndim > 2:
         array = array.reshape(len(array), -1)
-    return finite_matrix(path.name, array, wanted), ()
+    return finite_matrix(path.name, array, wanted), (), ()
 
 
-def _numbers(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+def _numbers(path: Path) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     unread = f"{path.name} cannot be read as an array of numbers"
     try:
         table = read_numbers(path)
     except BadCell as error:
         where, what, _ = error.args
         raise InputError(
-            f"{unread}: {where}: {what}. Leave a column of names or classes out of the "
-            "file; leave a sample with gaps out of every file, for rows are the same "
-            "samples in all."
+            f"{unread}: {where}: {what}. Leave a sample with gaps out of every file, "
+            "for rows are the same samples in all."
         ) from None
     except InputError as error:
         raise InputError(f"{unread}: {error}") from None
-    return table.values, table.decisions
+    return table.values, table.decisions, table.names
+
+
+def refuse_other_samples(named: Mapping[str, tuple[str, ...]]) -> None:
+    """Files whose rows have names name the same samples in the same order."""
+    some = [(file, names) for file, names in named.items() if names]
+    for file, names in some[1:]:
+        first, known = some[0]
+        for row, (a, b) in enumerate(zip(known, names, strict=False), 1):
+            if a != b:
+                raise InputError(
+                    f"{first} and {file} must hold the same samples in the same order: "
+                    f"row {row} is {a!r} in one and {b!r} in the other. Sort both by "
+                    "name, or take the names out if they are something else."
+                )

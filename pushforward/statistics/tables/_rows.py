@@ -2,7 +2,6 @@
 times in minutes; and intensities that are missing.
 """
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,20 +56,6 @@ def _all_words(cells: list[str], comma: bool) -> bool:
         except ValueError:
             some = True
     return some
-
-
-def told_apart(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of samples with a number behind those that come again, and a word."""
-    counts = Counter(names)
-    again = [name for name, count in counts.items() if count > 1]
-    if not again:
-        return names, ()
-    seen: Counter[str] = Counter()
-    told = []
-    for name in names:
-        seen[name] += 1
-        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(told), (f"{len(again)} sample names come again: {again[0]!r}, ...",)
 
 
 def refuse_repeated_ids(

@@ -90,20 +90,21 @@ def write_candidates(matching: Matched, path: str | Path) -> None:
 def write_merged(matching: Matched, path: str | Path) -> None:
     """One row per group: ids, masses, times (min), then the samples of every table.
 
-    Cells of tables without the feature are empty.
+    Cells are empty where a table has no such feature, and where nothing was measured.
     """
     tables, labels = matching.tables, table_labels(matching.tables)
     header = [f"id_{x}" for x in labels] + ["mz"] + [f"rt_{x}" for x in labels]
     for table, x in zip(tables, labels, strict=True):
         header += [f"{x}_{name}" for name in table.sample_names()]
-    rows = []
+    rows, measured = [], [t.measured() for t in tables]
     for group in matching.groups:
         there = [(t, k) for t, k in zip(tables, group, strict=True)]
         row = [t.ids[k] if k >= 0 else "" for t, k in there]
         row.append(float(np.mean([t.mz[k] for t, k in there if k >= 0])))
         row += [t.rt[k] if k >= 0 else "" for t, k in there]
-        for t, k in there:
-            row += list(t.intensities[:, k]) if k >= 0 else [""] * t.n
+        for values, k in zip(measured, group, strict=True):
+            cells = values[:, k] if k >= 0 else np.full(len(values), np.nan)
+            row += ["" if np.isnan(v) else v for v in cells]
         rows.append(row)
     write_csv(path, header, rows)
 
@@ -135,8 +136,15 @@ def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"
     """Known groups from a file with a column of ids for each table, as indices.
 
     Two tables: pairs. More: a cell may be empty, which is -1. A first row that names no
-    features is taken for a header.
+    features is taken for a header. Rows of features that were left out are skipped.
     """
+    return truth_and_skipped(path, *tables)[0]
+
+
+def truth_and_skipped(
+    path: str | Path, *tables: FeatureTable
+) -> tuple[Int[np.ndarray, "m k"], int]:
+    """The same, and how many rows name a feature that was left out."""
     path = as_path("path", path)
     found = [c for c in readings(read_text(path)) if len(c.rows[0]) >= len(tables)]
     if not found:
@@ -147,9 +155,12 @@ def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"
             f"    {wanted}"
         )
     places = [{name: i for i, name in enumerate(t.ids)} for t in tables]
-    groups = []
+    groups, skipped = [], 0
     for number, row in enumerate(found[0].rows):
         cells = row[: len(tables)]
+        if any(c in t.left_out for c, t in zip(cells, tables, strict=True)):
+            skipped += 1
+            continue
         lost = [cell == "" and len(tables) > 2 for cell in cells]
         known = [c in p or x for c, p, x in zip(cells, places, lost, strict=True)]
         if all(known) and len(tables) - sum(lost) > 1:
@@ -166,7 +177,7 @@ def read_truth(path: str | Path, *tables: FeatureTable) -> Int[np.ndarray, "m k"
             + ", ".join(f"{t.ids[0]!r} in {t.name}" for t in tables)
             + "."
         )
-    return np.array(groups, dtype=int)
+    return np.array(groups, dtype=int), skipped
 
 
 def _write(path: str | Path, m: Matching, chosen: np.ndarray) -> None:

@@ -4,6 +4,7 @@ One small-molecule feature per group: the mean m/z, the retention time of the fi
 table that has it, and the abundances of every sample; nothing is identified.
 """
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def _metadata(found: Matched, name: str, polarity: str) -> Iterator[list[object]
 
 
 def _summary(found: Matched) -> Iterator[list[object]]:
-    tables = found.tables
+    tables, measured = found.tables, [t.measured() for t in found.tables]
     count = sum(t.n for t in tables)
     parts = range(1, len(tables) + 1)
     yield [
@@ -119,12 +120,13 @@ def _summary(found: Matched) -> Iterator[list[object]]:
     ]
     for number, group in enumerate(found.groups, 1):
         seen = [
-            t.intensities[:, j] if j >= 0 else np.full(t.n, np.nan)
-            for t, j in zip(tables, group, strict=True)
+            x[:, j] if j >= 0 else np.full(len(x), np.nan)
+            for x, j in zip(measured, group, strict=True)
         ]
-        means = [float(np.mean(x)) for x in seen]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = [float(np.std(x) / m) for x, m in zip(seen, means, strict=True)]
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # of samples without any
+            means = [float(np.nanmean(x)) for x in seen]
+            spread = [float(np.nanstd(x) / m) for x, m in zip(seen, means, strict=True)]
         # level 4 of the reliability: an unknown compound
         yield ["SML", number, number, *UNKNOWN[:8], 4, "null", "null",
                *np.concatenate(seen), *means, *spread]  # fmt: skip
@@ -140,14 +142,15 @@ def _features(found: Matched) -> Iterator[list[object]]:
         *(f"abundance_assay[{i}]" for i in range(1, count + 1)),
         *own,
     ]
+    measured = [t.measured() for t in found.tables]
     for number, group in enumerate(found.groups, 1):
         there = list(zip(found.tables, group, strict=True))
         has = [(t, j) for t, j in there if j >= 0]
         mz = float(np.mean([t.mz[j] for t, j in has]))
         seconds = float(has[0][0].rt[has[0][1]] * 60)
         values: list[object] = []
-        for t, j in there:
-            values += list(t.intensities[:, j]) if j >= 0 else ["null"] * t.n
+        for x, j in zip(measured, group, strict=True):
+            values += list(x[:, j]) if j >= 0 else ["null"] * len(x)
         ids = [t.ids[j] if j >= 0 else "null" for t, j in there]
         yield ["SMF", number, "null", "null", "null", "null", f"{mz:.6f}", 1,
                f"{seconds:.3f}", "null", "null", *values, *ids]  # fmt: skip

@@ -18,6 +18,7 @@ from pushforward.statistics.tables._delimited import (
     Cells,
     has_decimal_comma,
     read_text,
+    told_apart,
 )
 from pushforward.statistics.tables._dialects import Layout, numbers_of
 from pushforward.statistics.tables._rows import (
@@ -27,7 +28,6 @@ from pushforward.statistics.tables._rows import (
     refuse_missing,
     refuse_ragged,
     refuse_repeated_ids,
-    told_apart,
     without_words,
 )
 from pushforward.statistics.tables.sample_roles import SampleRoles
@@ -47,8 +47,9 @@ def read_table(
     Knows MZmine 2, 3 and 4, MS-DIAL, Progenesis QI, XCMS, mzTab-M, metabCombiner, M2S
     (three columns, no header), GromovMatcher (features in columns, rows `m/z` and `RT`)
     and plain tables; delimiters `,` `;` tab; decimal commas; with the extra `tables`
-    .xlsx and .parquet; .npy whose fields have names. Times become minutes. `decisions`
-    of the result says what was decided.
+    .xlsx (one sheet of several as book.xlsx#NAME) and .parquet; .npy, whose columns are
+    named by number if they have no names. Times become minutes. `decisions` of the
+    result says what was decided.
 
     `columns` overrides by header name: `mz`, `rt`, `id`; `samples` is a text that the
     names of the sample columns contain; `unit` is `min` or `s`. Missing intensities
@@ -58,7 +59,10 @@ def read_table(
     path = as_path("path", path)
     given = dict(columns or {})
     cells, layout = lay_out(path.name, read_text(path), given)
-    comma = has_decimal_comma(cells, [layout.mz, layout.rt], path.name)
+    lines = cells.lines or tuple(range(1, len(cells.rows) + 1))
+    numbered = list(zip(lines, cells.rows, strict=True))[layout.first :]
+    looked_at = (layout.mz, layout.rt, *layout.samples)
+    comma = has_decimal_comma(path.name, numbered, looked_at)
     if comma and cells.delimiter == ",":
         raise InputError(
             f"{path.name} uses ',' both between columns and as decimal mark. Export "
@@ -119,17 +123,25 @@ def _of_samples(
     names = tuple(layout.header[i] for i in layout.samples)
     kinds = (layout.kinds[i] if layout.kinds else "" for i in layout.samples)
     spelled = tuple(f"{n} {k}".strip() for n, k in zip(names, kinds, strict=True))
-    some, sample, words = roles.applied(name, spelled, values)
-    names, again = told_apart(tuple(compress(names, sample)))
+    drops, sample, words = roles.applied(name, spelled, values)
+    names, again = told_apart(tuple(compress(names, sample)), "samples")
     values, decisions = values[:, sample], (*decisions, *words, *again)
+    gaps = None
     if imputation is not None and np.isnan(values).any():
+        gaps = np.isnan(values)
         values, seen, word = imputation.filled(values)
-        some, decisions = some & seen, (*decisions, word)
-    if not some.all():
+        drops, decisions = {**drops, "measured nowhere": ~seen}, (*decisions, word)
+    some = ~np.any([np.zeros(len(ids), dtype=bool), *drops.values()], axis=0)
+    left_out = {i: why for why, mask in drops.items() for i in compress(ids, mask)}
+    if left_out:
         ids, lines = tuple(compress(ids, some)), tuple(compress(lines, some))
         mz, rt, values = mz[some], rt[some], values[some]
+        gaps = None if gaps is None else gaps[some]
     refuse_missing(name, values, ids, names, lines)
-    return FeatureTable(ids, mz, rt, values.T.copy(), name, decisions, names)
+    lost = None if gaps is None else gaps.T.copy()
+    return FeatureTable(
+        ids, mz, rt, values.T.copy(), name, decisions, names, lost, left_out
+    )
 
 
 def _decisions(cells: Cells, layout: Layout, comma: bool, told: str) -> tuple[str, ...]:

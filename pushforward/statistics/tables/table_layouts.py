@@ -141,10 +141,11 @@ def _refusal(name: str, text: str, candidates: list[Cells]) -> str:
         if several
         else "of no known dialect: no header names m/z and retention time"
     )
+    first, second = ("1", "2") if names[0] == "1" else ("Mass", "Time")
     return (
         f"{name} is {why}. It starts with {start!r}. Name the columns, e.g. "
-        f"columns={{'mz': 'Mass', 'rt': 'Time'}}, or --columns mz=Mass,rt=Time on the "
-        f"command line.\n{EXAMPLE}"
+        f"columns={{'mz': '{first}', 'rt': '{second}'}}, or --columns "
+        f"mz={first},rt={second} on the command line.\n{EXAMPLE}"
     )
 
 

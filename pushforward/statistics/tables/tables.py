@@ -1,9 +1,10 @@
 """A table of untargeted features: masses, retention times, intensities."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pushforward._checks import listed
 from pushforward.errors import InputError
@@ -17,7 +18,9 @@ class FeatureTable:
 
     `mz` in m/z units, `rt` in minutes, `intensities` (n, p), samples first.
     `decisions` says, line by line, how a file was read; `samples` are the names of the
-    samples, none if they have none.
+    samples, none if they have none; `gaps` is where nothing was measured and a value
+    was filled in, for the sake of correlations; `left_out` are the ids of features of
+    the file that are not in the table, with the reason.
     """
 
     ids: tuple[str, ...]
@@ -27,6 +30,8 @@ class FeatureTable:
     name: str = "table"
     decisions: tuple[str, ...] = field(default=(), compare=False)
     samples: tuple[str, ...] = ()
+    gaps: Bool[np.ndarray, "n p"] | None = field(default=None, compare=False)
+    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         _refuse_other_types(self)
@@ -94,7 +99,14 @@ class FeatureTable:
             mz=self.mz[features],
             rt=self.rt[features],
             intensities=self.intensities[:, features],
+            gaps=None if self.gaps is None else self.gaps[:, features],
         )
+
+    def measured(self) -> Float[np.ndarray, "n p"]:
+        """The intensities, NaN where nothing was measured."""
+        if self.gaps is None:
+            return self.intensities
+        return np.where(self.gaps, np.nan, self.intensities)
 
     def sample_names(self) -> tuple[str, ...]:
         """The names of the samples; numbered if they have none."""

@@ -45,8 +45,9 @@ def test_beside_the_story_every_control_can_be_reached(opened, width):
     hand = opened(SMALL, width=width, height=720)
     hand.page.click("#story-open")
     hand.until("() => pushforward.complete()", "the first step")
-    covered = """() => [...document.querySelectorAll('.controls :is(button, input, select,
-      summary)')].filter(e => e.offsetParent).filter(e => {
+    covered = """() => [...document.querySelectorAll(
+      ".controls :is(button, input, select, summary)"
+      )].filter(e => e.offsetParent).filter(e => {
         e.scrollIntoView({block: 'center'});
         const box = e.getBoundingClientRect();
         const top = document.elementFromPoint(box.x + box.width - 4, box.y + 4);
