@@ -2,6 +2,8 @@
 that JAX keeps in a process that lives long.
 """
 
+import ctypes
+import functools
 import gc
 import hashlib
 import logging
@@ -14,6 +16,7 @@ import tempfile
 
 import equinox as eqx
 import jax
+import numpy as np
 
 from pushforward._files import cache_folder
 
@@ -29,6 +32,21 @@ FLAGS = (
     "-w",
 )
 _log = logging.getLogger("pushforward")
+
+
+@functools.cache
+def loaded(name: str, sources: pathlib.Path, instead: str) -> ctypes.CDLL | None:
+    """The library; None without a compiler, and a line in the log says what is done."""
+    try:
+        return ctypes.CDLL(built(name, sources))
+    except (OSError, subprocess.SubprocessError) as why:
+        _log.info("no compiled %s (%s): %s", name, why, instead)
+        return None
+
+
+def address(array: np.ndarray) -> ctypes.c_void_p:
+    """Where the numbers are, for a function of such a library."""
+    return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def built(

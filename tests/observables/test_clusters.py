@@ -5,7 +5,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 import pushforward as pf
-from pushforward.measures import _close_pairs
+from pushforward.measures import _close_pairs, _components
 from pushforward.observables import ClusterCount, Clusters, LargestMass
 
 
@@ -31,6 +31,41 @@ def test_clusters_agree_with_the_full_distance_matrix(space, radius):
     found = Clusters(radius)(mu)
     assert same_partition(found.labels, brute_force(mu, radius))
     assert found.masses.sum() == pytest.approx(1.0)
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def cells(request, monkeypatch):
+    """Both programs for few dimensions, whatever the number of points."""
+    monkeypatch.setattr(_components, "FEW", 0)
+    if request.param == "numpy":
+        monkeypatch.setattr(_components, "loaded", lambda *library: None)
+    else:
+        assert _components.loaded(*_components.LIBRARY), "a compiler is on this machine"
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("spread", [1e-14, 1e-4, 0.03, 1.0, 1e8])
+@pytest.mark.parametrize("radius", [1e-15, 1e-3, 0.05, 0.7])
+def test_clusters_in_few_dimensions_agree_with_all_pairs(cells, d, spread, radius):
+    """Also of equal points, of points on a lattice, and where cells are uncountable."""
+    rng = np.random.default_rng(d)
+    x = rng.normal(size=(3, d))[rng.integers(3, size=300)]
+    x += spread * rng.normal(size=(300, d))
+    x[::7] = x[3]
+    x[1::5] = np.round(x[1::5], 1)
+    mu = pf.Particles(pf.Euclidean(d), x)
+    found = mu.labels(radius)
+    assert same_partition(found, brute_force(mu, radius * (1 + 1e-12)))
+    first = np.unique(found, return_index=True)[1]
+    assert (np.diff(first) > 0).all(), "numbered by first appearance"
+
+
+def test_a_point_that_flew_away_is_alone_in_both_programs(cells):
+    """A flow that blew up is still counted instead of ending the process."""
+    x = np.vstack([np.zeros((5, 3)), np.full((1, 3), 1e100), np.ones((3, 3))])
+    assert (
+        pf.Particles(pf.Euclidean(3), x).labels(0.1).tolist() == [0] * 5 + [1] + [2] * 3
+    )
 
 
 def test_cells_with_several_points_touch_only_through_the_nearest():

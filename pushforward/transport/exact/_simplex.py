@@ -6,19 +6,17 @@ which is what rounds of a few new pairs need. Masses are whole multiples of 2^-5
 
 import ctypes
 import functools
-import logging
 import pathlib
-import subprocess
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from pushforward._compiler import built
+from pushforward._compiler import address, loaded
 
 SOURCES = pathlib.Path(__file__).parent / "native"
+LIBRARY = ("simplex", SOURCES, "POT takes the whole table")
 UNIT = 2**52  # parts of the whole mass
-_log = logging.getLogger("pushforward")
 
 
 class Flow(NamedTuple):
@@ -42,7 +40,7 @@ class Simplex:
         self.sizes = (len(a), len(b))
         masses = [_whole(w) for w in (a, b)]
         self.here = _library().simplex_new(
-            *map(ctypes.c_int, self.sizes), *map(_at, masses), ctypes.c_double(far)
+            *map(ctypes.c_int, self.sizes), *map(address, masses), ctypes.c_double(far)
         )
 
     def __del__(self) -> None:
@@ -55,7 +53,7 @@ class Simplex:
         costs = np.ascontiguousarray(costs, float)
         size = ctypes.c_int64(len(i))
         here = ctypes.c_void_p(self.here)
-        _library().simplex_add(here, size, _at(i), _at(j), _at(costs))
+        _library().simplex_add(here, size, address(i), address(j), address(costs))
 
     def run(self, pivots: int, noise: float) -> bool:
         """Whether it is done in so many pivots; less than `noise` is no gain."""
@@ -68,7 +66,7 @@ class Simplex:
         n, m = self.sizes
         i, j, mass = (np.empty(n + m, np.int64) for _ in range(3))
         f, g, lost = np.empty(n), np.empty(m), np.zeros(1, np.int64)
-        parts = map(_at, (i, j, mass, f, g, lost))
+        parts = map(address, (i, j, mass, f, g, lost))
         count = _library().simplex_read(ctypes.c_void_p(self.here), *parts)
         carried = mass[:count] / UNIT
         return Flow(i[:count], j[:count], carried, f, g, float(lost[0]) / UNIT)
@@ -76,24 +74,15 @@ class Simplex:
 
 def available() -> bool:
     """Whether there is a compiler, or was one once."""
-    try:
-        _library()
-    except (OSError, subprocess.SubprocessError) as why:
-        _log.info("no compiled simplex (%s): POT takes the whole table", why)
-        return False
-    return True
+    return loaded(*LIBRARY) is not None
 
 
 @functools.cache
 def _library() -> Any:
-    library = ctypes.CDLL(built("simplex", SOURCES))
+    library = loaded(*LIBRARY)
     library.simplex_new.restype = ctypes.c_void_p
     library.simplex_read.restype = ctypes.c_int64
     return library
-
-
-def _at(array: np.ndarray) -> ctypes.c_void_p:
-    return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def _whole(weights: Float[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
