@@ -11,10 +11,11 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from pushforward._checks import as_path
 from pushforward.errors import InputError, StoreError
 
 DEFLATE = 1032  # no stream that zlib can read grows by more than this
@@ -127,6 +128,13 @@ def write_atomically(path: pathlib.Path, data: bytes) -> None:
     """Write to a temporary name, sync, rename."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def write_text(path: str | pathlib.Path, parts: Iterable[str]) -> None:
+    """A text, whole or not at all."""
+    target = as_path("path", path)
+    with told(target):
+        write_atomically(target, "".join(parts).encode())
 
 
 def sync(path: pathlib.Path) -> None:

@@ -245,6 +245,20 @@ def test_import_is_light():
     assert done.stdout.strip() == "[]"
 
 
+def test_a_picture_of_a_run_loads_no_other_room():
+    """Nobody who draws a flow waits for tables, transport, models or a server."""
+    rooms = ["statistics", "transport", "probe", "web", "studies", "control", "sweeps"]
+    code = (
+        "import sys, numpy as np, pushforward as pf; pf.plot.summary; "
+        "pf.plot.sphere(np.eye(3)); "
+        f"print([m for m in {rooms!r} if f'pushforward.{{m}}' in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
 def test_type_checkers_see_exactly_the_public_names():
     tree = ast.parse((ROOT / "__init__.py").read_text())
     guard = next(

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
-from pushforward.statistics.tables.match_files import write_text
+from pushforward._files import write_text
 
 
 def write_page(path: str | Path, title: str, parts: Iterable[str]) -> None:

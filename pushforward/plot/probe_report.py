@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import pushforward
+from pushforward._files import write_text
 from pushforward._threads import one_thread
 from pushforward.plot.probing import (
     cluster_counts,
@@ -27,7 +28,6 @@ from pushforward.probe import Examination, evenly
 from pushforward.probe import reasons as because
 from pushforward.probe import sentences as say
 from pushforward.statistics.representations.similarities import layer_similarity
-from pushforward.statistics.tables.match_files import write_text
 
 MOST_LAYERS = 9  # rows of a similarity map
 

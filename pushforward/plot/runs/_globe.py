@@ -67,13 +67,11 @@ def radii(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Radius WHOLE m^{1/3}, with m_i = sum_j w_j e^{-|x_i - x_j|^2 / 2 NEAR^2}.
 
     The local mass m is smooth in the positions: beads swell as they meet, and no size
-    jumps. Above 2,000 tokens each bead has its own mass only.
+    jumps.
     """
-    mass = weights
-    if len(points) <= 2000:
-        square = (points**2).sum(1)
-        gap = square[:, None] + square - 2 * points @ points.T
-        mass = np.exp(-np.maximum(gap, 0) / (2 * NEAR**2)) @ weights
+    square = (points**2).sum(1)
+    gap = square[:, None] + square - 2 * points @ points.T
+    mass = np.exp(-np.maximum(gap, 0) / (2 * NEAR**2)) @ weights
     return np.maximum(WHOLE * np.cbrt(mass), LEAST)
 
 

@@ -17,6 +17,8 @@ from pushforward.measures import Particles, mixed
 from pushforward.observables import Clusters, mean_cosine
 from pushforward.spaces import AbstractSpace, Circle, Euclidean, Sphere
 
+DRAWN = 2000  # tokens in a picture; of more, so many stand for equal shares of mass
+
 
 @dataclasses.dataclass(frozen=True)
 class History:
@@ -72,6 +74,23 @@ class History:
             self.space,
             None if logs is None else logs[frames],
         )
+
+    def drawn(self, colors: np.ndarray) -> tuple["History", np.ndarray]:
+        """Not more than DRAWN tokens, and their colors; masses still add to one.
+
+        Each stands for an equal share of the mass of the last frame. Nobody sees more
+        of them apart, and a drawing takes longer than the flow.
+        """
+        mass = self.weights[-1]
+        if len(mass) <= DRAWN:
+            return self, colors
+        reached = np.cumsum(mass)
+        places = (np.arange(DRAWN) + 0.5) / DRAWN * reached[-1]
+        some, shares = np.unique(np.searchsorted(reached, places), return_counts=True)
+        weights = self.weights[:, some] * (shares / DRAWN / mass[some])
+        weights /= weights.sum(axis=1, keepdims=True)
+        fewer = dataclasses.replace(self, points=self.points[:, some], weights=weights)
+        return fewer, colors[some]
 
     def place(self, t: float) -> float:
         """Where time t is among the frames: 2.5 is half way from frame 2 to 3."""
@@ -141,9 +160,9 @@ def as_history(value: Trajectory | Particles | np.ndarray) -> History:
             f"`trajectory` must be one run, got points of shape {points.shape}. "
             "A batch of runs is drawn one run at a time."
         )
-    weights = weights.astype(float)
+    points, weights = (np.asarray(a, dtype=float) for a in (points, weights))
     weights = weights / weights.sum(axis=1, keepdims=True)  # float32 sums to 1 - 1e-8
-    return History(times.astype(float), points.astype(float), weights, space, logs)
+    return History(times.astype(float), points, weights, space, logs)
 
 
 def as_trajectory(value: object, function: str) -> History:

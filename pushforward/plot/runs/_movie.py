@@ -178,8 +178,9 @@ class _Film:
     """A page whose still parts are drawn once and whose artists are drawn per frame."""
 
     def __init__(self, history: History, size, camera, turn: float, colors):
-        self.history, self.colors, self.turn = history, colors, turn
-        self.shown, note = _coordinates(history)
+        self.history, self.turn = history, turn
+        whole, note = _coordinates(history)
+        self.shown, self.colors = whole.drawn(colors)
         width, height = size
         self.figure: Figure = new_figure(INCHES * width / height, INCHES, layout=None)
         self.figure.set_dpi(height / INCHES)

@@ -67,10 +67,12 @@ def principal(history: History) -> tuple[History, str]:
     that a film does not turn by itself, each signed to make its third moment positive.
     """
     k = min(3 if history.round else 2, history.d)
-    x = history.points.reshape(-1, history.d)
-    center = np.zeros(history.d) if history.round else x.mean(axis=0)
-    w = history.weights.ravel() / history.weights.sum()
-    moment = (x - center).T @ (w[:, None] * (x - center))
+    center = np.zeros(history.d)
+    if not history.round:
+        center = history.points.mean(axis=1).mean(axis=0)
+    moment = np.zeros((history.d, history.d))
+    for x, w in zip(history.points, history.weights, strict=True):
+        moment += (x - center).T @ (w[:, None] * (x - center)) / len(history.times)
     values, vectors = np.linalg.eigh(moment)
     axes = vectors[:, ::-1][:, :k]
     shown = (history.points - center) @ axes
@@ -104,7 +106,7 @@ def projection(
         )
     flat = history.d == 2
     shown, label = (history, "") if flat else principal(history)
-    colors = colors_of(history, color)
+    shown, colors = shown.drawn(colors_of(history, color))
     end = shown.chosen(np.array([-1]))
     ax = axes_or_new(ax, 4.0, 4.2)
     if history.round:

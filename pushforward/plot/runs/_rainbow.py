@@ -77,10 +77,10 @@ def rainbow(
     history = as_trajectory(trajectory, "rainbow")
     require_sphere(history, 2, "rainbow")
     ax = axes_or_new(ax, 4.8, 3.0)
+    history, colors = history.drawn(ByStart().of(history))
     lines, owner = _continued(history, log_time)
-    colors = ByStart().of(history)[owner]
     width = float(np.clip(60 / history.points.shape[1], 0.4, 1.1))
-    ax.add_collection(LineCollection(lines, colors=colors, linewidths=width))
+    ax.add_collection(LineCollection(lines, colors=colors[owner], linewidths=width))
     time_axis(ax, history.times, log_time, history.log10_times)
     ax.set_ylim(-np.pi, np.pi)
     ax.set_yticks(np.pi * np.arange(-1, 1.5, 0.5), ["−π", "−π/2", "0", "π/2", "π"])

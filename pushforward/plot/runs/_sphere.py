@@ -60,10 +60,10 @@ def sphere(
     """
     history = as_history(mu)
     require_sphere(history, 3, "sphere")
-    past = history if trails else last_frame(history)
+    shown, colors = history.drawn(colors_of(history, color))
     ax = axes_or_new(ax, 4.0, 4.0)
-    view = camera or facing_end(history)
-    Globe(ax).show(past, colors_of(history, color), view)
+    view = camera or facing_end(shown)
+    Globe(ax).show(shown if trails else last_frame(shown), colors, view)
     return ax
 
 
@@ -85,7 +85,7 @@ def frames(
     chosen = [float(t) for t in np.atleast_1d(np.asarray(times, dtype=float))]
     if not chosen:
         raise InputError("`times` must name at least one time, for example [0, 20].")
-    colors = colors_of(history, color)
+    history, colors = history.drawn(colors_of(history, color))
     view = camera or facing_end(history)
     figure = new_figure(2.15 * len(chosen), 2.45)
     for ax, t in zip(np.ravel(figure.subplots(1, len(chosen))), chosen, strict=True):
@@ -156,6 +156,6 @@ def circle(
     history = as_history(mu)
     require_sphere(history, 2, "circle")
     ax = axes_or_new(ax, 3.6, 3.6)
-    past = history if trails else last_frame(history)
-    Ring(ax).show(past, colors_of(history, color))
+    shown, colors = history.drawn(colors_of(history, color))
+    Ring(ax).show(shown if trails else last_frame(shown), colors)
     return ax

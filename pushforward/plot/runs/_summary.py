@@ -14,7 +14,13 @@ from pushforward.measures import Particles
 from pushforward.observables import CLUSTER_RADIUS
 from pushforward.plot.page import table
 from pushforward.plot.runs._colors import ByCluster, Color
-from pushforward.plot.runs._history import History, as_trajectory, beta_of, numbers
+from pushforward.plot.runs._history import (
+    DRAWN,
+    History,
+    as_trajectory,
+    beta_of,
+    numbers,
+)
 from pushforward.plot.runs._principal import projection
 from pushforward.plot.runs._rainbow import rainbow, since_start, time_axis
 from pushforward.plot.runs._sphere import circle, sphere
@@ -52,7 +58,8 @@ def summary(
     color = ByCluster(radius) if color is None else color
     figure = new_figure(8.0, 4.6)
     left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1.0))
-    title = f"t = {history.now}, n = {history.points.shape[1]}"
+    n = history.points.shape[1]
+    title = f"t = {history.now}, n = {n}" + f" ({DRAWN} drawn)" * (n > DRAWN)
     if history.round and history.d == 2:
         top, bottom = left.subplots(2, 1, height_ratios=(1.35, 1.0))
         circle(trajectory, ax=top, color=color).set_title(title)

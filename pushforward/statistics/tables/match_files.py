@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from pushforward._checks import as_path
-from pushforward._files import told, write_atomically
+from pushforward._files import write_text
 from pushforward.errors import InputError
 from pushforward.statistics.matching.joint_matching import JointMatching
 from pushforward.statistics.matching.matching import Matching
@@ -27,13 +27,6 @@ def write_csv(
     for row in rows:
         writer.writerow([_cell(value) for value in row])
     write_text(path, lines.lines)
-
-
-def write_text(path: str | Path, lines: Iterable[str]) -> None:
-    """Write a text, whole or not at all."""
-    path = as_path("path", path)
-    with told(path):
-        write_atomically(path, "".join(lines).encode())
 
 
 def inert(name: str) -> str:

@@ -57,7 +57,8 @@ def balanced(problem: Problem, f: Array, g: Array, best: Array) -> Certificate:
     share = u / jnp.where(s > 0, s, 1.0)
     spread = s * (_relative(share, a) + _relative(v, b))
     value = scaled + problem.pairing.product_cost(u, v) + eps * spread
-    return Certificate(f, lower, u, v, rows, columns, value, a @ f + b @ best)
+    dual = jnp.minimum(a @ f + b @ best, value)  # which rounding may have exchanged
+    return Certificate(f, lower, u, v, rows, columns, value, dual)
 
 
 @jax.jit
@@ -73,6 +74,7 @@ def unbalanced(problem: Problem, f: Array, g: Array, best: Array) -> Certificate
     value = rows @ f + columns @ g - eps * made + rho * penalty
     dual = -eps * made - rho * (a @ jnp.expm1(-f / rho) + b @ jnp.expm1(-g / rho))
     nothing = (jnp.zeros_like(a), jnp.zeros_like(b))
+    dual = jnp.minimum(dual, value)
     return Certificate(f, g, *nothing, rows, columns, value, dual)
 
 

@@ -80,6 +80,7 @@ def available() -> bool:
 @functools.cache
 def _library() -> Any:
     library = loaded(*LIBRARY)
+    assert library is not None, "available() is asked first"
     library.simplex_new.restype = ctypes.c_void_p
     library.simplex_read.restype = ctypes.c_int64
     return library

@@ -47,7 +47,7 @@ def test_beside_the_story_every_control_can_be_reached(opened, width):
     hand.until("() => pushforward.complete()", "the first step")
     covered = """() => [...document.querySelectorAll(
       ".controls :is(button, input, select, summary)"
-      )].filter(e => e.offsetParent).filter(e => {
+      )].filter(e => e.checkVisibility()).filter(e => {
         e.scrollIntoView({block: 'center'});
         const box = e.getBoundingClientRect();
         const top = document.elementFromPoint(box.x + box.width - 4, box.y + 4);
