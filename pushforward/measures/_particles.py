@@ -125,7 +125,7 @@ class Particles(AbstractMeasure):
     def labels(self, radius: float) -> Int[np.ndarray, "n"]:
         """Which particles lie together: components at a geodesic radius, 0, 1, ..."""
         radius = float(positive("radius", radius, "It is a geodesic distance."))
-        return components(self.space, np.asarray(self.points), radius)
+        return components(self.space, self.points, radius)
 
     def merge(self, radius: float) -> Particles:
         """One atom per component at the radius: weights add, points are averaged."""

@@ -137,3 +137,19 @@ def test_chains_hold_together_however_the_projections_cut():
     order = np.random.default_rng(0).permutation(201)
     labels = pf.Particles(pf.Euclidean(6), x[order]).labels(0.1)
     assert same_partition(labels, (order > 77).astype(int))
+
+
+def test_several_observables_of_a_measure_look_once(monkeypatch):
+    looked = []
+    search = _components._found
+    monkeypatch.setattr(
+        _components, "_found", lambda *args: looked.append(args) or search(*args)
+    )
+    mu = pf.Particles.uniform(pf.Sphere(3), 50, key=jax.random.key(4))
+    first = mu.labels(0.3)
+    first[:] = -1  # what a caller does with his labels is his own affair
+    assert ClusterCount(0.3)(mu) == Clusters(0.3)(mu).labels.max() + 1
+    assert LargestMass(0.3)(mu) > 0 and len(looked) == 1
+    flat = pf.Particles(pf.Euclidean(3), mu.points)
+    mu.labels(0.2), flat.labels(0.3), mu.moved(mu.points[::-1]).labels(0.3)
+    assert len(looked) == 4, "another radius, space or cloud is another question"

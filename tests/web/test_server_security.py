@@ -384,7 +384,9 @@ def test_uploads_cannot_name_paths(server, client):
             assert (
                 "/" not in answer.json()["name"] and "\\" not in answer.json()["name"]
             )
-    made = {p.name for p in root.iterdir()} - {"presets.json"}  # once they are asked for
+    made = {p.name for p in root.iterdir()} - {
+        "presets.json"
+    }  # once they are asked for
     assert made == {"files", "runs", "phase"}
     assert (house / "house" / "cache" / "files").is_dir()
     assert not list(house.rglob("*evil*"))
