@@ -21,7 +21,7 @@ export function paintShell({ context, width, height }: Paper, radius: number, th
 }
 
 /** Segments of a ring; each costs as much as a token where the processor draws. */
-const STEPS = 48;
+const STEPS = 72;
 const PARALLELS = [-60, -30, 0, 30, 60].map((degrees) => Math.sin((degrees * Math.PI) / 180));
 
 type Ring = (u: number) => [number, number, number];
