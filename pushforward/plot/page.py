@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 import pushforward
 from pushforward._files import write_text
@@ -69,15 +71,23 @@ def gallery(*pictures: str) -> str:
 
 def image(title: str, figure: Figure, words: str = "") -> str:
     """A picture inside the page, as wide as it was made, with words below it."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
     width = int(np.ceil(figure.get_figwidth() * 84))
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
     below = f"<figcaption>{html.escape(words)}</figcaption>" if words else ""
     return (
         f'<figure style="max-width:{width}px"><img alt="{html.escape(title)}" '
-        f'src="data:image/png;base64,{data}">{below}</figure>'
+        f'src="{as_address(figure)}">{below}</figure>'
     )
+
+
+def as_address(figure: Figure) -> str:
+    """The picture as an address that holds it; drawn once: `savefig` draws twice."""
+    figure.set_dpi(150)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    buffer = io.BytesIO()
+    Image.fromarray(np.asarray(canvas.buffer_rgba())).save(buffer, "png")
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f"data:image/png;base64,{data}"
 
 
 def _cell(value: object) -> str:

@@ -1,8 +1,6 @@
 """One page about trained models: what they do to the tokens of a text."""
 
-import base64
 import html
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from matplotlib.figure import Figure
 import pushforward
 from pushforward._files import write_text
 from pushforward._threads import one_thread
+from pushforward.plot.page import as_address
 from pushforward.plot.probing import (
     cluster_counts,
     head_maps,
@@ -134,13 +133,10 @@ def _made(found: Sequence[Examination]) -> str:
 
 
 def _image(title: str, figure: Figure) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=150)
     width = int(np.ceil(figure.get_figwidth() * 84))
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
     return (
         f'<figure><img alt="{title}" style="width:{width}px" '
-        f'src="data:image/png;base64,{data}"></figure>'
+        f'src="{as_address(figure)}"></figure>'
     )
 
 

@@ -44,7 +44,7 @@ def layer_curves(table: LayerTable, centered: LayerTable) -> Figure:
         ("effective_rank", "effective rank"),
         ("anisotropy", "share of the first direction"),
         ("margin", "hemisphere margin"),
-        ("energy", f"energy at β = {table.beta:.2g}"),
+        ("energy", f"energy at β = {table.beta:.3g}"),
     )
     # centered tokens sum to zero, so that their mean cosine says nothing
     beyond = centered.quantiles[:, 2]

@@ -127,7 +127,7 @@ def observables(one: Examination) -> str:
         "cosine of a token with the best common direction; positive means that all "
         "tokens lie in one half of the sphere, where the theory proves collapse. "
         "<b>Energy</b>: the mean of exp(β (cosine − 1)) over pairs at β = "
-        f"{one.table.beta:.2g}{', the median of the fitted ones' if one.fitted else ''}"
+        f"{one.table.beta:.3g}{', the median of the fitted ones' if one.fitted else ''}"
         "; the theory's flow increases it up to 1.</p>"
     )
 
