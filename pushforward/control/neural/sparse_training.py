@@ -28,7 +28,7 @@ from pushforward.errors import InputError
 
 @dataclass(frozen=True)
 class SparseTrained:
-    """A network whose layers after `active_time` are exactly the identity.
+    """A network whose layers after the first `active_layers` are exactly the identity.
 
     `pieces` is the lumped solution the grid was started from, or None.
     """
@@ -38,7 +38,7 @@ class SparseTrained:
 
     @property
     def controls(self) -> np.ndarray:
-        """(layers, p); rows after the active time are bitwise zero."""
+        """(layers, p); rows from `active_layers` on are bitwise zero."""
         return self.trained.controls
 
     @property
@@ -48,7 +48,11 @@ class SparseTrained:
 
     @property
     def active_time(self) -> float:
-        """T* = int ||u||_1 dt / M, finer than the number of nonzero layers."""
+        """T* = int ||u||_1 dt / M: where an optimum ends, whose layers have norm M.
+
+        Finer than the number of nonzero layers; less than their depth while training
+        has not brought all of them to the bound.
+        """
         problem = self.trained.problem
         norm = float(problem.dt) * self.layer_norms.sum()
         return norm / float(problem.penalty.bound)  # type: ignore

@@ -6,6 +6,7 @@ Noise: the bifurcation from the uniform density, and the law given common noise.
 """
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import pushforward as pf
@@ -50,15 +51,7 @@ def draw_clustering(data: dict[str, np.ndarray]) -> Figure:
         jumps = np.abs(np.diff(angles[:, i])) > np.pi
         line = np.where(np.append(jumps, False), np.nan, angles[:, i])
         ax.plot(t, line, color=PALETTE[1], lw=0.5, alpha=0.9)
-    if times[-1] < data["end"] * (1 - 1e-9):
-        ax.axvline(times[-1], color=INK, lw=0.8, ls=(0, (2, 2)))
-        ax.annotate(
-            " unresolved:\n tokens go on",
-            (times[-1], 0.2),
-            color=INK,
-            fontsize=7.5,
-            va="bottom",
-        )
+    _ended(ax, data, "tokens go on", 0.2)
     ax.set_xlim(0, float(data["end"]))
     ax.set_ylim(0, 2 * np.pi)
     ax.set_yticks([0, np.pi, 2 * np.pi], ["0", "π", "2π"])
@@ -68,6 +61,15 @@ def draw_clustering(data: dict[str, np.ndarray]) -> Figure:
         "Self-attention on the circle, β = 9: the density and 40 of its tokens"
     )
     return figure
+
+
+def _ended(ax: Axes, data: dict[str, np.ndarray], rest: str, height: float) -> None:
+    """Where the modes of the density ran out, if they did."""
+    last = data["times"][-1]
+    if last < data["end"] * (1 - 1e-9):
+        ax.axvline(last, color=INK, lw=0.8, ls=(0, (2, 2)))
+        words = f" unresolved:\n {rest}"
+        ax.annotate(words, (last, height), color=INK, fontsize=7.5, va="bottom")
 
 
 def compute_sampling(p: Parameters) -> dict[str, np.ndarray]:
@@ -88,10 +90,10 @@ def draw_sampling(data: dict[str, np.ndarray]) -> Figure:
     ax.annotate(
         f"{constant:.2f} / √n",
         (n[-1], constant / np.sqrt(n[-1])),
-        xytext=(-8, 10),
+        xytext=(-30, 26),
         textcoords="offset points",
         color=SOFT,
-        ha="right",
+        ha="center",
     )
     ax.set_xlabel("particles n")
     ax.set_ylabel("error of modes 1 to 4")
@@ -182,7 +184,8 @@ def compute_common(p: Parameters) -> dict[str, np.ndarray]:
         "times": np.asarray(run.times),
         "density": run.observe(lambda mu: mu.values),
         "mode": run.observe(lambda mu: mu.mode(1)),
-        "exact": z[: len(run.times)],
+        "exact": z,
+        "exact times": STEP * np.arange(len(z)),
         "end": np.array(END),
     }
 
@@ -203,17 +206,19 @@ def draw_common(data: dict[str, np.ndarray]) -> Figure:
     angle = np.angle(data["exact"]) % (2 * np.pi)
     jumps = np.append(np.abs(np.diff(angle)) > np.pi, False)
     line = np.where(jumps, np.nan, angle)
-    top.plot(times, line, color=PALETTE[1], lw=1.0, label="mean direction, exact")
+    after = data["exact times"]
+    top.plot(after, line, color=PALETTE[1], lw=1.0, label="mean direction, exact")
+    _ended(top, data, "the exact path goes on", np.pi)
     top.set_yticks([0, np.pi, 2 * np.pi], ["0", "π", "2π"])
     top.set_ylabel("angle")
     frame = {"frameon": True, "facecolor": "white", "edgecolor": "none"}
-    top.legend(loc="center right", labelcolor=INK, framealpha=0.9, **frame)
+    top.legend(loc="upper right", labelcolor=INK, framealpha=0.9, **frame)
     top.set_title("One path of common noise: the law of a token given the noise")
     low.plot(times, np.abs(data["mode"]), color=PALETTE[0], label="density")
     exact = np.abs(data["exact"])
-    low.plot(times, exact, color=INK, ls=(0, (4, 2.5)), lw=1.1, label="Poisson kernel")
-    alone = theory.kuramoto.order_parameter(times, runs.R_0)
-    low.plot(times, alone, color=SOFT, lw=0.8, label="without noise")
+    low.plot(after, exact, color=INK, ls=(0, (4, 2.5)), lw=1.1, label="Poisson kernel")
+    alone = theory.kuramoto.order_parameter(after, runs.R_0)
+    low.plot(after, alone, color=SOFT, lw=0.8, label="without noise")
     low.set_ylim(0, 1)
     low.set_xlim(0, float(data["end"]))
     low.set_xlabel("time")

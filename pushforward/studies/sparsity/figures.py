@@ -48,10 +48,10 @@ def draw_scalar(data: dict[str, Any]) -> Figure:
 
 
 def compute_norms(p: Parameters) -> dict[str, Any]:
-    """Norms by layer of the circles for every horizon, up to depth 2."""
+    """Norms by layer of the circles for every horizon, and where they end."""
     rows = []
     for run in circles_runs(p):
-        count = int(np.searchsorted(run.trained.times, 2.0))
+        count = _shown(run)
         rows.append(
             {
                 "horizon": float(run.trained.problem.horizon),
@@ -63,9 +63,14 @@ def compute_norms(p: Parameters) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def _shown(run: Any) -> int:
+    """Layers in a picture: those that act, and half as many that do not."""
+    return min(3 * run.active_layers // 2, len(run.controls))
+
+
 @styled
 def draw_norms(data: dict[str, Any]) -> Figure:
-    """One bar chart per horizon, under one another."""
+    """One bar chart per horizon; T* is the depth if every layer had the norm M."""
     rows = data["rows"]
     figure = new_figure(5.0, 1.0 + 1.5 * len(rows))
     for k, row in enumerate(rows):
@@ -82,13 +87,13 @@ def draw_norms(data: dict[str, Any]) -> Figure:
 def compute_entries(p: Parameters) -> dict[str, Any]:
     """Which entries of (w, b) are not zero, layer by layer."""
     run = circles_runs(p)[0]
-    count = int(np.searchsorted(run.trained.times, 2.0))
+    count = _shown(run)
     return {"times": run.trained.times[: count + 1], "alive": run.controls[:count] != 0}
 
 
 @styled
 def draw_entries(data: dict[str, Any]) -> Figure:
-    """Black where a weight acts: few entries at a time, none after T*."""
+    """Black where a weight acts: fewer and fewer, in the end none."""
     figure = new_figure(5.0, 2.4)
     ax = figure.add_subplot()
     alive = data["alive"].T
