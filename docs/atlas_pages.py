@@ -71,7 +71,8 @@ def plain(text: str) -> str:
 def counted(found: list[studies.Claim]) -> str:
     """How many statements have which status."""
     counts = Counter(claim.status for claim in found)
-    return ", ".join(f"{counts[s]} {s}" for s in STATUSES if counts[s])
+    one = lambda s: s if counts[s] == 1 else s.removesuffix("s")  # 1 holds, 2 hold  # noqa: E731
+    return ", ".join(f"{counts[s]} {one(s)}" for s in STATUSES if counts[s])
 
 
 def page(name: str, found: list[studies.Claim]) -> str:
