@@ -6,6 +6,7 @@ import io
 import math
 import os
 import pathlib
+import secrets
 import struct
 import tokenize
 import warnings
@@ -100,7 +101,8 @@ def _named(path: pathlib.Path) -> Iterator[None]:
 @contextlib.contextmanager
 def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
     """A temporary name beside `target` that takes its place when the block succeeds."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    mine = f"{os.getpid()}-{secrets.token_hex(4)}"  # also beside another thread
+    temporary = target.with_name(f".{target.name}.{mine}.tmp")
     try:
         yield temporary
         sync(temporary)

@@ -160,7 +160,7 @@ export class AttentionPanel {
     this.reveal(true);
     const image = (this.image ??= document.createElement("canvas"));
     image.width = image.height = bins;
-    const context = image.getContext("2d");
+    const context = image.getContext("2d", { willReadFrequently: true });
     if (context === null) return;
     const pixels = context.createImageData(bins, bins);
     const top = paintMatrix(values, bins, pixels.data);

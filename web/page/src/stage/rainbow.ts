@@ -58,7 +58,8 @@ export class Rainbow {
     this.picture ??= document.createElement("canvas");
     this.picture.width = this.canvas.width;
     this.picture.height = this.canvas.height;
-    this.picture.getContext("2d")?.drawImage(this.canvas, 0, 0);
+    // Where the canvas itself is: a picture on the other side would be fetched for every frame.
+    this.picture.getContext("2d", { willReadFrequently: true })?.drawImage(this.canvas, 0, 0);
   }
 
   /** The play head at a real-valued frame; veiled, what comes after it is not shown. */
