@@ -1,9 +1,11 @@
 """Draw the pictures of the documentation: `python docs/images/make.py`."""
 
 import pathlib
+import re
 
 import jax
 import numpy as np
+from PIL import Image
 
 import pushforward as pf
 
@@ -27,6 +29,25 @@ def film() -> None:
     pf.plot.movie(trajectory, path, frames=36, fps=9.0, size=(400, 256))
 
 
+def tutorials() -> None:
+    """What the tutorials' own lines draw: every figure that a block calls `picture`."""
+    for page in sorted(HERE.parent.glob("tutorial-*.md")):
+        space: dict = {"__name__": "__main__"}
+        drawn = 0
+        for block in re.findall(
+            r"^```python\n(.*?)^```", page.read_text(), re.M | re.S
+        ):
+            exec(compile(block, str(page), "exec"), space)
+            if re.search(r"^picture = ", block, re.M):
+                drawn += 1
+                made = HERE / f"{page.stem}-{drawn}.png"
+                pf.plot.save(space["picture"], made, dpi=130)
+                small = Image.open(made).convert("RGB")
+                small.save(made.with_suffix(".webp"), quality=82, method=6)
+                made.unlink()
+
+
 if __name__ == "__main__":
+    tutorials()
     clusters()
     film()

@@ -84,6 +84,20 @@ def test_the_gallery_has_a_picture_of_every_figure():
     assert kept == drawn, kept ^ drawn
 
 
+@pytest.mark.parametrize(
+    "page", sorted(DOCS.glob("tutorial-*.md")), ids=lambda page: page.stem
+)
+def test_a_tutorial_shows_what_its_lines_draw(page):
+    """`python docs/images/make.py` draws it; each picture stands below its block."""
+    parts = re.split(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S)
+    shown = 0
+    for block, after in zip(parts[1::2], parts[2::2], strict=True):
+        if re.search("^picture = ", block, re.M):
+            shown += 1
+            assert f"(images/{page.stem}-{shown}.webp)" in after.split("```")[0]
+    assert shown and shown == len(list((DOCS / "images").glob(f"{page.stem}-*")))
+
+
 def targets(text):
     """Where a page leads: links, pictures and {doc} roles."""
     text = re.sub(r"^```(?!\{toctree).*?^```", "", text, flags=re.M | re.S)
