@@ -166,3 +166,23 @@ def test_every_mark_is_drawn_from_its_inside(browser):
     x, y = radii * np.sin(turns), radii * np.cos(turns)
     area = 0.5 * abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
     assert star.mean() * 4 == pytest.approx(area, rel=0.05), "a star of five points"
+
+
+def test_an_answer_that_arrives_leaves_what_is_being_typed(opened):
+    """A number half typed into the drawer was put back by the answer to a change."""
+    hand = opened(SMALL)
+    typed = hand.call(
+        """() => {
+          document.querySelector('#drawer').open = true;
+          const input = document.querySelector('#x-perceptron');
+          input.value = '0.5';
+          input.dispatchEvent(new Event('input'));
+          const beta = document.querySelector('#beta');
+          beta.value = String(beta.valueAsNumber + 1);
+          beta.dispatchEvent(new Event('input'));
+          return input.value; }"""
+    )
+    assert typed == "0.5"
+    leave = "document.querySelector('#x-perceptron').dispatchEvent(new Event('change'))"
+    hand.call(f"() => {leave}")
+    assert hand.state()["perceptron"] == 0.5

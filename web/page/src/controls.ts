@@ -73,6 +73,7 @@ export class Controls {
     Object.assign(input, { min: String(control.low), max: String(control.high), step: control.kind === "whole" ? "1" : "any", title: control.help });
     say(document.querySelector(`label[for="${control.key}"]`) as HTMLElement, control.label);
     input.addEventListener("input", () => (this.typing = input));
+    input.addEventListener("blur", () => (this.typing = null)); // typed back to what it was
     input.addEventListener("change", () => {
       this.typing = null;
       if (Number.isFinite(input.valueAsNumber)) change(input.valueAsNumber);

@@ -15,6 +15,8 @@ export class Drawer {
   private readonly inputs = new Map<string, HTMLInputElement | HTMLSelectElement>();
   private readonly valueChoice = element("select", { id: "V" });
   private readonly density = element("button", { type: "button", id: "as-density", title: "Infinitely many tokens: the law that starts where these do, each spread a little." }, "Run the mean-field density");
+  /** What a hand is in the middle of: answers that arrive meanwhile leave it alone. */
+  private typing: HTMLElement | null = null;
   private readonly sliders = element("div", { class: "eigenvalues", role: "group", "aria-label": "Eigenvalues of V" });
 
   constructor(private readonly explorer: Explorer) {
@@ -30,7 +32,12 @@ export class Drawer {
     const input = control.choices
       ? element("select", { id }, ...control.choices.map(({ value, label, formula }) => element("option", { value: String(value), title: formula ?? "", ...(DROPPED.includes(value) ? { hidden: "" } : {}) }, label)))
       : element("input", { id, type: "number", min: String(control.low), max: String(control.high), step: control.kind === "whole" ? "1" : "any" });
-    input.addEventListener("change", () => this.read(control, input.value));
+    input.addEventListener("input", () => (this.typing = input));
+    input.addEventListener("change", () => {
+      this.typing = null;
+      this.read(control, input.value);
+    });
+    input.addEventListener("blur", () => (this.typing = null)); // typed back to what it was
     this.inputs.set(control.key, input);
     return element("label", { class: "line", for: id, title: control.help }, element("span", {}, control.label), input);
   }
@@ -64,7 +71,7 @@ export class Drawer {
     const { state } = this.explorer;
     for (const [key, input] of this.inputs) {
       const value = String((state as unknown as Asked)[key]);
-      if (input.value !== value) input.value = value;
+      if (this.typing !== input && input.value !== value) input.value = value;
       input.disabled = !this.explorer.changes(key);
     }
     this.valueChoice.disabled = !this.explorer.changes("V");
