@@ -107,9 +107,11 @@ class Trajectory(eqx.Module):
         - `more`: any other attribute, for instance `outcome`, `field` or `observed`.
         """
         frames = jnp.asarray(points)
+        if frames.dtype not in (jnp.float32, jnp.float64):
+            frames = frames.astype(float)
         first = Particles(space, np.asarray(points[0], float))
         logs = first.log_weights if weights is None else jnp.log(jnp.asarray(weights))
-        logs = jnp.broadcast_to(logs, frames.shape[:2])
+        logs = jnp.broadcast_to(logs.astype(frames.dtype), frames.shape[:2])
         none = jnp.zeros((), int)
         return cls(
             times=np.arange(len(frames), dtype=float) if times is None else times,

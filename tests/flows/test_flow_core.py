@@ -385,3 +385,16 @@ def test_a_loop_over_frames_ends():
     assert len(list(run)) == 3
     with pytest.raises(IndexError, match="frame 3"):
         run[3]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_recorded_frames_have_weights_of_their_precision(dtype, weighted):
+    """Weights in double beside single points: energies of recorded layers failed."""
+    x = np.eye(3)[[[0, 1, 2], [1, 1, 2]]].astype(dtype)
+    weights = np.array([0.5, 0.25, 0.25]) if weighted else None
+    run = pf.Trajectory.recorded(pf.Sphere(3), x, weights=weights)
+    expected = "float64" if dtype == "float16" else dtype
+    for mu in (run[0], run[1], run.final):
+        assert mu.points.dtype == mu.log_weights.dtype == expected
+        assert pf.InteractionEnergy(1.0)(mu).dtype == expected
