@@ -106,7 +106,8 @@ def test_every_preset_of_the_whole_folder_plays(browser, built, tmp_path):
         alone.page.wait_for_function(f"() => ({there})() === '{name}'")
         last = alone.page.evaluate("() => pushforward.frames() - 1")
         alone.page.evaluate(f"() => pushforward.goto({last})")
-        assert last >= 1 and alone.numbers(last)["clusters"] >= 1, name
+        clusters = alone.numbers(last)["clusters"]  # NaN: a law is drawn, no tokens
+        assert last >= 1 and not clusters < 1, name
     alone.close()
 
 
